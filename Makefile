@@ -1,0 +1,57 @@
+# The front door.  Every target sets up what it needs; Meson does the work.
+
+BUILD ?= build
+MESON_ARGS ?=
+CI_ARGS := $(if $(CI),--werror)
+
+.DEFAULT_GOAL := all
+.PHONY: all deps demo test check bench e2e asan tsan fuzz lint format install clean
+
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) --quiet
+
+deps:
+	@scripts/deps-debian.sh build
+
+$(BUILD)/build.ninja: | deps
+	@meson setup $(BUILD) --buildtype=release $(CI_ARGS) $(MESON_ARGS) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@rm -f $(BUILD).log
+
+demo: all
+	@scripts/demo $(BUILD)
+
+test:
+	@scripts/deps-debian.sh test
+	@$(MAKE) --no-print-directory all
+	@scripts/run-tests $(BUILD)
+
+check: test
+
+bench: all
+	@bench/run $(BUILD)
+
+e2e:
+	@scripts/deps-debian.sh test
+	@$(MAKE) --no-print-directory all
+	@tests/e2e/run-long $(BUILD)
+
+asan tsan: all
+	@scripts/deps-debian.sh test
+	@scripts/sanitize $@
+
+fuzz:
+	@scripts/deps-debian.sh lint
+	@scripts/fuzz
+
+lint:
+	@scripts/deps-debian.sh lint
+	@scripts/lint $(BUILD)
+
+format:
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+install: all
+	@meson install -C $(BUILD)
+
+clean:
+	rm -rf build build-*

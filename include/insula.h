@@ -1,0 +1,267 @@
+/* insula.h - find out which isolation level a recorded history satisfies.
+ *
+ * A first use, building a history and checking it:
+ *
+ *     struct insula_error err = {0};
+ *     struct insula_builder *b = insula_builder_new();
+ *     unsigned s = insula_builder_session(b, insula_text("client 1"));
+ *     unsigned t = insula_begin(b, s);
+ *     insula_write(b, t, insula_text("x"), insula_int(1));
+ *     insula_commit(b, t);
+ *     ...
+ *     struct insula_history *h = insula_builder_finish(b, &err);
+ *     struct insula_result *r = insula_check(h, NULL, &err);
+ *     puts(insula_result_verdict(r, "ser"));       // "pass", "fail" or "unknown"
+ *     insula_result_free(r);
+ *     insula_history_free(h);
+ *
+ * No call exits, aborts on an input's size, or prints.  Calls that can fail return
+ * NULL or non-zero and fill the error they were given.  There are no globals: separate
+ * handles may be used from separate threads, one handle from one thread at a time; a
+ * finished history is read-only and may be shared. */
+#ifndef INSULA_H
+#define INSULA_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define INSULA_VERSION "0.1.0"
+#define INSULA_API __attribute__((visibility("default")))
+
+/* ---- errors ---- */
+
+#define INSULA_OK 0
+#define INSULA_E_INPUT 1 /* malformed input: message has file and line or offset */
+#define INSULA_E_IO 2
+#define INSULA_E_NOMEM 3
+#define INSULA_E_LIMIT 4
+#define INSULA_E_LOSSY 5 /* the format cannot express the history */
+#define INSULA_E_USAGE 6
+
+struct insula_error {
+    int status;
+    char message[1024]; /* one line, without a full stop */
+};
+
+/* ---- literals: keys, values, names ---- */
+
+#define INSULA_UINT 0
+#define INSULA_NEGATIVE 1 /* number holds it in two's complement */
+#define INSULA_STRING 2
+#define INSULA_KEYWORD 3
+#define INSULA_NIL 4
+
+struct insula_literal {
+    int kind;
+    uint64_t number;
+    const char *text; /* length bytes; borrowed for the call */
+    size_t length;
+};
+
+INSULA_API struct insula_literal insula_int(int64_t number);
+INSULA_API struct insula_literal insula_text(const char *text);
+INSULA_API struct insula_literal insula_nil(void);
+
+/* ---- building a history ---- */
+
+struct insula_builder;
+struct insula_history;
+
+INSULA_API struct insula_builder *insula_builder_new(void);
+INSULA_API void insula_builder_free(struct insula_builder *builder);
+
+/* Failures below are remembered and reported by insula_builder_finish. */
+INSULA_API unsigned insula_builder_session(struct insula_builder *builder,
+                                           struct insula_literal name);
+/* Every register starts as `value`; without this call as nil.  Lists start empty. */
+INSULA_API void insula_initial(struct insula_builder *builder,
+                               struct insula_literal value);
+INSULA_API void insula_initial_key(struct insula_builder *builder,
+                                   struct insula_literal key,
+                                   struct insula_literal value);
+
+/* Start a transaction of a session; several may be open at once.  Returns its handle. */
+INSULA_API unsigned insula_begin(struct insula_builder *builder, unsigned session);
+INSULA_API void insula_read(struct insula_builder *builder, unsigned txn,
+                            struct insula_literal key, struct insula_literal value);
+INSULA_API void insula_read_list(struct insula_builder *builder, unsigned txn,
+                                 struct insula_literal key,
+                                 const struct insula_literal *element, size_t count);
+/* A read whose result never arrived; `list` is non-zero for a list key. */
+INSULA_API void insula_read_unknown(struct insula_builder *builder, unsigned txn,
+                                    struct insula_literal key, int list);
+INSULA_API void insula_write(struct insula_builder *builder, unsigned txn,
+                             struct insula_literal key, struct insula_literal value);
+INSULA_API void insula_append(struct insula_builder *builder, unsigned txn,
+                              struct insula_literal key, struct insula_literal value);
+/* Nanoseconds on one clock for all sessions; INSULA_NO_TIME when not known. */
+#define INSULA_NO_TIME INT64_MIN
+INSULA_API void insula_times(struct insula_builder *builder, unsigned txn,
+                             int64_t begin_ns, int64_t end_ns);
+INSULA_API void insula_commit(struct insula_builder *builder, unsigned txn);
+INSULA_API void insula_abort(struct insula_builder *builder, unsigned txn);
+/* The client does not know whether it committed. */
+INSULA_API void insula_unknown(struct insula_builder *builder, unsigned txn);
+
+/* Freeze into a history.  The builder is used up and freed either way.  NULL on
+ * failure. */
+INSULA_API struct insula_history *insula_builder_finish(struct insula_builder *builder,
+                                                        struct insula_error *error);
+INSULA_API void insula_history_free(struct insula_history *history);
+
+/* ---- loading and saving ---- */
+
+struct insula_load_options {
+    const char *format;      /* id, or NULL to detect */
+    const char *init;        /* "auto" (NULL), "zero", "first" or "none" */
+    unsigned threads;        /* 0: as many as there are processors */
+    double timeout_s;        /* 0: none */
+    uint64_t memory_limit;   /* bytes; 0: none */
+};
+
+/* "-" is standard input.  `options` may be NULL. */
+INSULA_API struct insula_history *insula_load(const char *path,
+                                              const struct insula_load_options *options,
+                                              struct insula_error *error);
+
+/* The id of format number i with a line that describes it; NULL past the last. */
+INSULA_API const char *insula_format(unsigned i, const char **description);
+
+struct insula_save_options {
+    int lossy; /* drop what the format cannot express instead of refusing */
+};
+
+INSULA_API int insula_save(const struct insula_history *history, const char *format,
+                           const char *path, const struct insula_save_options *options,
+                           struct insula_error *error);
+
+/* What a reader guessed about an ambiguous file, or "". */
+INSULA_API const char *insula_history_note(const struct insula_history *history);
+INSULA_API const char *insula_history_format(const struct insula_history *history);
+
+/* Statistics as text or as one JSON object. */
+INSULA_API int insula_stats(const struct insula_history *history, const char *path,
+                            int json, FILE *out, struct insula_error *error);
+
+/* ---- a simulated store ---- */
+
+/* Zero means the default in brackets. */
+struct insula_gen_options {
+    const char *level;  /* rc ra cc pc si ser sser [ser] */
+    const char *inject; /* plant one anomaly of this name, or NULL */
+    unsigned sessions;  /* [10] */
+    uint64_t txns;      /* in all sessions together [1000] */
+    unsigned ops;       /* per transaction [8] */
+    unsigned keys;      /* [1000] */
+    double reads;       /* share of reads, below 0 for none [0.5] */
+    const char *dist;   /* "uniform", "zipf:THETA", "hotspot" [uniform] */
+    double dup;         /* share of writes that take a value from a small set */
+    unsigned dup_values; /* size of that set [100] */
+    double abort;       /* share of aborted transactions */
+    double info;        /* share of indeterminate transactions */
+    int list;           /* appends and list reads */
+    int mini;           /* every write follows a read of its key */
+    uint64_t seed;
+    unsigned threads;
+};
+
+INSULA_API struct insula_history *insula_generate(const struct insula_gen_options *options,
+                                                  struct insula_error *error);
+
+/* ---- checking ---- */
+
+struct insula_result;
+
+/* Called now and then during long work, from one of its threads; `done` of `total`
+ * steps of `stage`.  A non-zero return cancels. */
+typedef int insula_progress(void *context, const char *stage, uint64_t done,
+                            uint64_t total);
+
+struct insula_check_options {
+    const char *levels;       /* "rc,si" or "all" (NULL: all it can decide) */
+    double timeout_s;         /* 0: none */
+    uint64_t memory_limit;    /* bytes; 0: none */
+    unsigned threads;         /* 0: as many as there are processors */
+    unsigned max_listed;      /* anomalies listed of each kind [100] */
+    const char *certificate;  /* file to write the certificate to, or NULL */
+    insula_progress *progress;
+    void *progress_context;
+};
+
+/* NULL only when nothing could be checked; a limit gives "unknown" verdicts. */
+INSULA_API struct insula_result *insula_check(const struct insula_history *history,
+                                              const struct insula_check_options *options,
+                                              struct insula_error *error);
+INSULA_API void insula_result_free(struct insula_result *result);
+
+/* "pass", "fail", "unknown", or NULL for a level that was not asked for. */
+INSULA_API const char *insula_result_verdict(const struct insula_result *result,
+                                             const char *level);
+/* The strongest level that passed, or NULL. */
+INSULA_API const char *insula_result_strongest(const struct insula_result *result);
+/* 0, 1 or 2: the exit status that the verdicts ask for. */
+INSULA_API int insula_result_status(const struct insula_result *result);
+/* How many anomalies of this name were found. */
+INSULA_API uint64_t insula_result_count(const struct insula_result *result,
+                                        const char *anomaly);
+/* The name of the i-th kind that was found, NULL past the last. */
+INSULA_API const char *insula_result_found(const struct insula_result *result,
+                                           unsigned i);
+
+/* The id and name of level number i, weak to strong; NULL past the last. */
+INSULA_API const char *insula_level(unsigned i, const char **name);
+
+/* Re-check a certificate with code that shares nothing with the checkers.  0 when it
+ * proves what it claims; otherwise the message says which step does not hold. */
+INSULA_API int insula_verify(const struct insula_history *history,
+                             const char *certificate, FILE *out,
+                             struct insula_error *error);
+
+/* ---- reports ---- */
+
+/* One history with its result, for a report on several. */
+struct insula_report_item {
+    const char *path;
+    const struct insula_history *history;
+    const struct insula_result *result; /* NULL when it could not be checked */
+    const struct insula_error *error;   /* why, then */
+};
+
+struct insula_report_options {
+    int color;      /* text: ANSI colours */
+    unsigned width; /* text: columns [80] */
+    int all;        /* text: every listed anomaly instead of the first ten */
+    int quiet;      /* text: verdicts only */
+    const char *run_log; /* html: JSON lines of a recording's events, or NULL */
+};
+
+/* kind: "text", "json", "html", "dot", "svg", "junit". */
+INSULA_API int insula_report(const char *kind, const struct insula_report_item *item,
+                             size_t count, const struct insula_report_options *options,
+                             FILE *out, struct insula_error *error);
+
+/* Write a smallest sub-history that still fails `level` (NULL: the weakest level that
+ * failed) to `path` in `format` (NULL: insula). */
+INSULA_API int insula_counterexample(const struct insula_history *history,
+                                     const struct insula_result *result,
+                                     const char *level, const char *format,
+                                     const char *path, struct insula_error *error);
+
+/* What a level or an anomaly means, as text; non-zero when there is no such name. */
+INSULA_API int insula_explain(const char *name,
+                              const struct insula_report_options *options, FILE *out,
+                              struct insula_error *error);
+
+/* The JSON Schema of the JSON report. */
+INSULA_API const char *insula_schema(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,63 @@
+#!/bin/sh
+# Install the Debian packages that a target of the Makefile needs.
+#
+#   scripts/deps-debian.sh build|test|lint
+#
+# Packages that are already there are not touched, and nothing is asked of
+# the network when none is missing.
+set -eu
+
+build="meson ninja-build pkg-config gcc libc6-dev libxxhash-dev libzstd-dev zlib1g-dev
+       libsqlite3-dev libpq-dev libmariadb-dev"
+test="libcmocka-dev bats cadical mandoc zstd jq postgresql mariadb-server chromium
+      nodejs npm libxml2-utils"
+lint="clang clang-format clang-tidy libclang-rt-14-dev"
+
+case "${1:-}" in
+build) wanted=$build ;;
+test) wanted="$build $test" ;;
+lint) wanted="$build $test $lint" ;;
+*) echo "usage: $0 build|test|lint" >&2; exit 3 ;;
+esac
+
+missing=""
+for package in $wanted; do
+    state=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
+    case "$state" in
+    "install ok installed") ;;
+    *)
+        # A tool that came from elsewhere is as good as the package.
+        case "$package" in
+        nodejs) command -v node >/dev/null && continue ;;
+        npm) command -v npm >/dev/null && continue ;;
+        esac
+        missing="$missing $package" ;;
+    esac
+done
+[ -n "$missing" ] || exit 0
+
+as_root=""
+if [ "$(id -u)" != 0 ]; then
+    as_root=sudo
+    command -v sudo >/dev/null || {
+        echo "these packages are missing and only root can install them:$missing" >&2
+        exit 3
+    }
+fi
+echo "installing:$missing" >&2
+export DEBIAN_FRONTEND=noninteractive
+# A package's own server must not start with the machine: ours run in
+# temporary directories.
+policy=/usr/sbin/policy-rc.d
+made_policy=""
+if [ ! -e $policy ]; then
+    printf '#!/bin/sh\nexit 101\n' | $as_root tee $policy >/dev/null
+    $as_root chmod +x $policy
+    made_policy=yes
+fi
+status=0
+{ $as_root apt-get update -qq &&
+    $as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends $missing; } >&2 || status=$?
+[ -z "$made_policy" ] || $as_root rm -f $policy
+exit $status

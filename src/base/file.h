@@ -1,0 +1,23 @@
+/* file.h - a whole input in memory: mapped when it is a plain file, read when it
+ * is a pipe, unpacked when it is .gz or .zst (told by its first bytes). */
+#ifndef INS_FILE_H
+#define INS_FILE_H
+
+#include "error.h"
+
+#include <stdbool.h>
+
+struct ins_input {
+    const char *data; /* size bytes, not terminated */
+    size_t size;
+    void *mapped; /* mmap base or NULL */
+    size_t mapped_size;
+    char *owned; /* heap copy or NULL */
+};
+
+/* Open `path`, "-" meaning standard input.  The caller releases *in. */
+enum ins_status ins_input_open(struct ins_input *in, const char *path,
+                               struct ins_error *err);
+void ins_input_release(struct ins_input *in);
+
+#endif

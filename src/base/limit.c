@@ -1,0 +1,60 @@
+#include "limit.h"
+
+#include "mem.h"
+
+#include <time.h>
+
+int64_t ins_now_ns(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void ins_limit_init(struct ins_limit *l, double seconds, uint64_t memory_bytes)
+{
+    l->deadline_ns = seconds > 0 ? ins_now_ns() + (int64_t)(seconds * 1e9) : 0;
+    l->memory_bytes = memory_bytes;
+    atomic_init(&l->hit, 0);
+}
+
+static bool mark(struct ins_limit *l, int reason)
+{
+    int none = 0;
+    atomic_compare_exchange_strong(&l->hit, &none, reason);
+    return true;
+}
+
+bool ins_limit_memory(struct ins_limit *l, uint64_t bytes)
+{
+    if (!l || !l->memory_bytes)
+        return false;
+    if (ins_rss_now() + bytes > l->memory_bytes)
+        return mark(l, INS_HIT_MEMORY);
+    return false;
+}
+
+bool ins_limit_hit(struct ins_limit *l)
+{
+    if (!l)
+        return false;
+    if (atomic_load_explicit(&l->hit, memory_order_relaxed))
+        return true;
+    if (l->deadline_ns && ins_now_ns() > l->deadline_ns)
+        return mark(l, INS_HIT_TIME);
+    return ins_limit_memory(l, 0);
+}
+
+const char *ins_limit_reason(const struct ins_limit *l)
+{
+    switch (atomic_load(&l->hit)) {
+    case INS_HIT_TIME:
+        return "time limit reached";
+    case INS_HIT_MEMORY:
+        return "memory limit reached";
+    case INS_HIT_CANCEL:
+        return "cancelled";
+    default:
+        return "no limit reached";
+    }
+}

@@ -1,0 +1,31 @@
+/* limit.h - when to give up: a deadline, a ceiling on memory, a caller's wish.
+ *
+ * Long loops count their steps and call ins_limit_hit every few thousand of them.
+ * Once hit, it stays hit, on every thread. */
+#ifndef INS_LIMIT_H
+#define INS_LIMIT_H
+
+#include "error.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct ins_limit {
+    int64_t deadline_ns;   /* on the monotonic clock; 0: none */
+    uint64_t memory_bytes; /* resident; 0: none */
+    atomic_int hit;        /* 0, or one of the reasons below */
+};
+
+enum { INS_HIT_TIME = 1, INS_HIT_MEMORY, INS_HIT_CANCEL };
+
+int64_t ins_now_ns(void);
+void ins_limit_init(struct ins_limit *l, double seconds, uint64_t memory_bytes);
+/* True when the work must stop.  Looks at the clock and, now and then, at the
+ * resident size; l may be NULL. */
+bool ins_limit_hit(struct ins_limit *l);
+/* True when `bytes` more would pass the memory limit; marks it hit. */
+bool ins_limit_memory(struct ins_limit *l, uint64_t bytes);
+/* "time limit reached", for messages. */
+const char *ins_limit_reason(const struct ins_limit *l);
+
+#endif

@@ -1,0 +1,103 @@
+#include "mem.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+void *ins_alloc(size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes))
+        return NULL;
+    return malloc(bytes ? bytes : 1);
+}
+
+void *ins_alloc0(size_t count, size_t size)
+{
+    return calloc(count ? count : 1, size);
+}
+
+void *ins_realloc(void *p, size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes))
+        return NULL;
+    return realloc(p, bytes ? bytes : 1);
+}
+
+void ins_free(void *p)
+{
+    free(p);
+}
+
+void ins_trim(void)
+{
+    malloc_trim(0);
+}
+
+uint64_t ins_rss_now(void)
+{
+    unsigned long long size = 0, resident = 0;
+    FILE *f = fopen("/proc/self/statm", "re");
+    if (!f)
+        return 0;
+    if (fscanf(f, "%llu %llu", &size, &resident) != 2)
+        resident = 0;
+    (void)fclose(f);
+    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+uint64_t ins_rss_peak(void)
+{
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage))
+        return 0;
+    return (uint64_t)usage.ru_maxrss * 1024;
+}
+
+struct ins_arena_block {
+    struct ins_arena_block *next;
+    size_t size;
+    max_align_t data[];
+};
+
+enum { ARENA_BLOCK = 64 * 1024 };
+
+void *ins_arena_alloc(struct ins_arena *a, size_t count, size_t size)
+{
+    size_t bytes;
+    if (a->failed || __builtin_mul_overflow(count, size, &bytes) ||
+        bytes > SIZE_MAX / 2) {
+        a->failed = 1;
+        return NULL;
+    }
+    bytes = (bytes + sizeof(max_align_t) - 1) & ~(sizeof(max_align_t) - 1);
+    if (!a->head || a->head->size - a->used < bytes) {
+        const size_t room = bytes > ARENA_BLOCK ? bytes : ARENA_BLOCK;
+        struct ins_arena_block *b = malloc(sizeof *b + room);
+        if (!b) {
+            a->failed = 1;
+            return NULL;
+        }
+        b->next = a->head;
+        b->size = room;
+        a->head = b;
+        a->used = 0;
+    }
+    void *p = (char *)a->head->data + a->used;
+    a->used += bytes;
+    return p;
+}
+
+void ins_arena_release(struct ins_arena *a)
+{
+    while (a->head) {
+        struct ins_arena_block *next = a->head->next;
+        free(a->head);
+        a->head = next;
+    }
+    memset(a, 0, sizeof *a);
+}

@@ -1,0 +1,172 @@
+/* result.h - what a check found: verdicts, anomalies, and the reasons for each.
+ *
+ * Checkers fill it, explain/ refines it, report/ prints it.  Everything an anomaly
+ * points to lives in the result's arena.  Nothing here knows of files or terminals. */
+#ifndef INS_RESULT_H
+#define INS_RESULT_H
+
+#include "base/mem.h"
+#include "base/vec.h"
+#include "history/history.h"
+
+/* The levels, from weak to strong.  ci is implied by ra and above but not by rc. */
+enum ins_level {
+    INS_CI,
+    INS_RC,
+    INS_RA,
+    INS_CC,
+    INS_PC,
+    INS_SI,
+    INS_SER,
+    INS_SSER,
+    INS_N_LEVELS
+};
+
+enum ins_verdict { INS_NOT_ASKED, INS_PASS, INS_FAIL, INS_UNDECIDED };
+
+/* Anomalies.  The first fourteen are Plume's patterns a to n, in order. */
+enum ins_kind {
+    INS_THIN_AIR_READ,
+    INS_ABORTED_READ,
+    INS_FUTURE_READ,
+    INS_NOT_MY_OWN_WRITE,
+    INS_NOT_MY_LAST_WRITE,
+    INS_INTERMEDIATE_READ,
+    INS_CYCLIC_CO,
+    INS_NON_MONO_READ_CO,
+    INS_NON_MONO_READ_CM,
+    INS_NON_REPEATABLE_READ,
+    INS_FRACTURED_READ_CO,
+    INS_FRACTURED_READ_CM,
+    INS_CO_CONFLICT_CM,
+    INS_CONFLICT_CM,
+    INS_DUPLICATE_ELEMENTS,
+    INS_INCOMPATIBLE_ORDER,
+    INS_G0,
+    INS_G1C,
+    INS_LOST_UPDATE,
+    INS_G_SINGLE,
+    INS_LONG_FORK,
+    INS_G_NONADJACENT,
+    INS_G2_ITEM,
+    INS_NO_ORDER, /* no single cycle: every version order fails, case by case */
+    INS_N_KINDS
+};
+
+/* Whether session order or real time is needed to close a strong cycle. */
+enum ins_suffix { INS_PLAIN, INS_PROCESS, INS_REALTIME, INS_N_SUFFIXES };
+
+struct ins_level_info {
+    const char *id;      /* "rc" */
+    const char *name;    /* "read committed" */
+    const char *aliases; /* " causal tcc ", each between blanks */
+    uint32_t implies;    /* bit set of levels that hold whenever this one does */
+};
+
+struct ins_kind_info {
+    const char *name;      /* "FracturedReadCO" */
+    char letter;           /* Plume's, 0 for the others */
+    enum ins_level breaks; /* the weakest level of the chain that forbids it */
+};
+
+extern const struct ins_level_info ins_level_table[INS_N_LEVELS];
+extern const struct ins_kind_info ins_kind_table[INS_N_KINDS];
+
+/* INS_N_LEVELS when there is no level of that id or alias. */
+enum ins_level ins_level_find(const char *name, size_t len);
+
+enum ins_edge_type { INS_SO, INS_WR, INS_WW, INS_RW, INS_RT, INS_CO };
+
+/* Why an edge holds.  `reader`, `reader_op`, `other` and the path are as said here;
+ * INS_NONE where a rule does not use them. */
+enum ins_rule {
+    INS_WHY_INITIAL, /* from is transaction 0 */
+    INS_WHY_SESSION, /* from is before to in one session */
+    INS_WHY_TIME,    /* from ended before to began */
+    INS_WHY_READ,    /* to_op of `to` reads key from from_op of `from` */
+    INS_WHY_UPDATE,  /* WW: to reads key from `from` (reader_op) and writes it (to_op) */
+    INS_WHY_LIST,    /* WW: the list read by reader_op shows from_op before to_op, or
+                        shows from_op and not to_op */
+    INS_WHY_ANTI,    /* RW: from (from_op) reads key from `other`, which is before `to` in
+                        the version order of key (the path is that WW edge, or empty when
+                        `other` is transaction 0) */
+    INS_WHY_MONOTONIC, /* CO, rc: reader reads key from `to` (reader_op), after having read
+                          other_op from `from`, which writes key (from_op) */
+    INS_WHY_FRACTURED, /* CO, ra: the same, in any order of the reads; or `from` is before
+                          reader in its session (other_op is INS_NONE then) */
+    INS_WHY_CAUSAL,    /* CO, cc: reader reads key from `to`, `from` writes key, and the path
+                          (SO and WR edges) leads from `from` to reader */
+    INS_WHY_REACHES,   /* WW: both write key and the path leads from `from` to `to` */
+    INS_WHY_OVERWRITE, /* WW: reader reads key from `to`, `from` writes key and the path leads
+                          from `from` to reader: the other order would make reader's
+                          anti-dependency on `from` close a cycle */
+    INS_WHY_ASSUMED    /* one of the alternatives of a case distinction */
+};
+
+struct ins_edge {
+    ins_txn from, to;
+    enum ins_edge_type type;
+    enum ins_rule rule;
+    ins_key key;
+    uint32_t from_op, to_op; /* operations of from and to that it rests on */
+    ins_txn reader, other;
+    uint32_t reader_op, other_op;
+    uint32_t path, n_path; /* edges [path, path + n_path) of the same anomaly */
+};
+
+/* One branch of a case distinction: under these assumptions this cycle closes. */
+struct ins_case {
+    uint32_t assumed, n_assumed; /* edges of the anomaly, rule INS_WHY_ASSUMED */
+    uint32_t cycle, n_cycle;     /* edges of the anomaly, in order */
+};
+
+struct ins_anomaly {
+    enum ins_kind kind;
+    enum ins_suffix suffix;
+    enum ins_level breaks; /* the weakest asked level that it breaks */
+    uint32_t *txn;         /* those that take part, in the order of the story */
+    uint32_t n_txns;
+    uint32_t *op; /* the operations that matter, ascending */
+    uint32_t n_ops;
+    /* The first n_cycle edges are the cycle, each starting where the one before it
+     * ended; the rest are what their paths refer to. */
+    struct ins_edge *edge;
+    uint32_t n_edges, n_cycle;
+    struct ins_case *branch; /* for INS_NO_ORDER */
+    uint32_t n_branches;
+};
+
+INS_VEC(anomaly, struct ins_anomaly);
+
+struct ins_level_result {
+    enum ins_verdict verdict;
+    double seconds;
+    const char *why;    /* of INS_UNDECIDED; static or in the arena */
+    uint64_t kinds;     /* bit set of the kinds that break this level */
+};
+
+struct ins_stage {
+    const char *name; /* "parse", "resolve", "rc", ... */
+    double seconds;
+    uint64_t rss_bytes;
+};
+
+struct ins_result {
+    struct ins_level_result level[INS_N_LEVELS];
+    uint64_t count[INS_N_KINDS][INS_N_SUFFIXES]; /* all that were found */
+    struct ins_vec_anomaly anomaly; /* those that are listed: capped by kind */
+    struct ins_stage stage[24];
+    uint32_t n_stages;
+    uint64_t peak_rss;
+    struct ins_arena arena;
+    struct ins_certificate *certificate; /* NULL unless it was asked for */
+};
+
+/* The strongest level that passed, INS_N_LEVELS when none did. */
+enum ins_level ins_result_strongest(const struct ins_result *r);
+void ins_result_stage(struct ins_result *r, const char *name, double seconds);
+void ins_result_free(struct ins_result *r);
+/* "LostUpdate", "G-single-realtime". */
+void ins_anomaly_name(enum ins_kind kind, enum ins_suffix suffix, char *out, size_t size);
+
+#endif

@@ -1,0 +1,56 @@
+/* builder.h - grow a history one call at a time, in any interleaving of sessions.
+ *
+ * Failures are sticky: calls after one do nothing and ins_builder_finish reports it.
+ * Literals are borrowed for the call. */
+#ifndef INS_BUILDER_H
+#define INS_BUILDER_H
+
+#include "history/history.h"
+
+struct ins_builder;
+
+struct ins_builder *ins_builder_new(void);
+void ins_builder_free(struct ins_builder *b);
+
+/* The session of that name, made when it is new. */
+uint32_t ins_builder_session(struct ins_builder *b, struct ins_lit name);
+
+/* Start a transaction; its place in the session is the order of these calls.  `line`
+ * is where it stands in the source, 0 when nowhere.  Transactions are committed
+ * unless ins_builder_end says otherwise.  The handle counts from 0. */
+uint32_t ins_builder_begin(struct ins_builder *b, uint32_t session, struct ins_lit name,
+                           uint64_t line);
+/* The same, without a name: it will be named by its number. */
+uint32_t ins_builder_begin_unnamed(struct ins_builder *b, uint32_t session,
+                                   uint64_t line);
+void ins_builder_read(struct ins_builder *b, uint32_t txn, struct ins_lit key,
+                      struct ins_lit value);
+/* A read whose result is not known. `list` tells what kind of key it is. */
+void ins_builder_read_unknown(struct ins_builder *b, uint32_t txn, struct ins_lit key,
+                              bool list);
+void ins_builder_write(struct ins_builder *b, uint32_t txn, struct ins_lit key,
+                       struct ins_lit value);
+void ins_builder_append(struct ins_builder *b, uint32_t txn, struct ins_lit key,
+                        struct ins_lit value);
+void ins_builder_read_list(struct ins_builder *b, uint32_t txn, struct ins_lit key,
+                           const struct ins_lit *elem, size_t count);
+void ins_builder_end(struct ins_builder *b, uint32_t txn, enum ins_txn_status status);
+/* Either may be INS_NO_TIME. */
+void ins_builder_times(struct ins_builder *b, uint32_t txn, int64_t begin, int64_t end);
+
+/* Every register that no other call names starts as `value`. */
+void ins_builder_init_default(struct ins_builder *b, struct ins_lit value);
+void ins_builder_init_key(struct ins_builder *b, struct ins_lit key,
+                          struct ins_lit value);
+/* This key has no initial value, whatever the default is. */
+void ins_builder_init_none(struct ins_builder *b, struct ins_lit key);
+/* Transaction `txn` is the initial one: its final writes become the initial values,
+ * it leaves its session, which is dropped when it was alone there. */
+void ins_builder_init_txn(struct ins_builder *b, uint32_t txn);
+
+/* Freeze.  The builder is used up either way; the caller frees it and, on success,
+ * owns *out. */
+enum ins_status ins_builder_finish(struct ins_builder *b, unsigned threads,
+                                   struct ins_history **out, struct ins_error *err);
+
+#endif

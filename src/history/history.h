@@ -1,0 +1,174 @@
+/* history.h - what the clients did and saw, frozen into flat arrays.
+ *
+ * A history is built once (builder.h, or a reader that fills the arrays itself),
+ * frozen by ins_history_freeze, and never changed again: threads share it freely.
+ *
+ * Transactions have ids 0 .. n_txns-1.  Transaction 0 is the initial transaction:
+ * it has no operations of its own, writes the initial value of every key that has
+ * one, belongs to no session and precedes every other transaction.  The rest are
+ * numbered session by session, in session order, so that "t is before u in its
+ * session" is t < u within one session's range.
+ *
+ * Numbered invariants (ins_history_validate checks them):
+ *  I1 session_first[0] == 1, it does not decrease, session_first[n_sessions] == n_txns
+ *  I2 txn_op[0] == txn_op[1] == 0, it does not decrease, txn_op[n_txns] == n_ops
+ *  I3 every key id is below n_keys; a list key has no register operation
+ *  I4 op_from of a read is a transaction that is not its own, or one of INS_FROM_*
+ *  I5 op_from of a write is INS_WRITE_FINAL for the last write of its key in its
+ *     transaction and INS_WRITE_HIDDEN for the others (appends: the last one too)
+ *  I6 the writers of a key are distinct counted transactions in ascending order
+ *  I7 a list read's op_value is below n_lists
+ *  I8 an indeterminate transaction is counted exactly when a counted transaction has
+ *     a read whose only possible writer it is */
+#ifndef INS_HISTORY_H
+#define INS_HISTORY_H
+
+#include "base/error.h"
+#include "history/literal.h"
+
+typedef uint32_t ins_txn;
+typedef uint32_t ins_key;
+
+#define INS_INIT ((ins_txn)0)
+#define INS_NO_TIME INT64_MIN
+
+enum ins_txn_status {
+    INS_COMMITTED,
+    INS_ABORTED,
+    INS_INDETERMINATE, /* nobody must have read from it: left out */
+    INS_OBSERVED       /* indeterminate, but must have committed: counted */
+};
+
+/* The top bits of op_key. */
+#define INS_OP_WRITE UINT32_C(0x80000000)   /* a write or an append; else a read */
+#define INS_OP_UNKNOWN UINT32_C(0x40000000) /* a read whose result is unknown */
+#define INS_OP_KEY UINT32_C(0x3fffffff)
+
+/* What op_from says of a read, besides the transaction it reads from. */
+#define INS_FROM_SPECIAL UINT32_C(0xfffffff0) /* this and above: no transaction */
+#define INS_FROM_OWN UINT32_C(0xfffffff0)     /* its own latest write: fine */
+#define INS_FROM_UNKNOWN UINT32_C(0xfffffff1) /* no result */
+/* Several candidates, see ins_history_candidates. */
+#define INS_FROM_AMBIGUOUS UINT32_C(0xfffffff2)
+#define INS_FROM_THIN_AIR UINT32_C(0xfffffff3)     /* a: nobody wrote it */
+#define INS_FROM_ABORTED UINT32_C(0xfffffff4)      /* b */
+#define INS_FROM_FUTURE UINT32_C(0xfffffff5)       /* c */
+#define INS_FROM_NOT_OWN UINT32_C(0xfffffff6)      /* d */
+#define INS_FROM_NOT_LAST UINT32_C(0xfffffff7)     /* e */
+#define INS_FROM_INTERMEDIATE UINT32_C(0xfffffff8) /* f */
+/* A list that shows one append twice; a list that is no prefix of its key's order. */
+#define INS_FROM_DUPLICATE_ELEMENTS UINT32_C(0xfffffff9)
+#define INS_FROM_INCOMPATIBLE UINT32_C(0xfffffffa)
+
+enum { INS_WRITE_HIDDEN = 0, INS_WRITE_FINAL = 1 };
+
+enum { INS_KEY_LIST = 1, INS_KEY_HAS_INIT = 2 };
+
+struct ins_history {
+    uint32_t n_sessions, n_txns, n_keys, n_ops;
+
+    /* sessions */
+    uint32_t *session_first; /* n_sessions + 1 */
+    uint64_t *session_name;  /* words of session_mode */
+
+    /* transactions, n_txns each unless said otherwise */
+    uint32_t *txn_op;      /* n_txns + 1 */
+    uint32_t *txn_session; /* INS_NONE for transaction 0 */
+    uint8_t *txn_status;
+    uint64_t *txn_name;  /* words of txn_mode; NULL: named by their number */
+    uint32_t *txn_line;  /* line of the first operation, or NULL */
+    int64_t *txn_begin;  /* nanoseconds, INS_NO_TIME when unknown; NULL: no times */
+    int64_t *txn_end;
+
+    /* operations */
+    uint32_t *op_key;   /* key id and INS_OP_* bits */
+    uint32_t *op_from;  /* see above */
+    uint64_t *op_value; /* words of value_mode; a list read: its list */
+
+    /* lists that were read: list l is list_elem[list_off[l]] .. list_off[l + 1] */
+    uint32_t n_lists;
+    uint64_t *list_off;
+    uint64_t *list_elem; /* words of value_mode */
+
+    /* keys */
+    uint64_t *key_name;  /* words of key_mode */
+    uint8_t *key_flags;  /* INS_KEY_* */
+    uint64_t *key_init;  /* words of value_mode, where INS_KEY_HAS_INIT and register */
+
+    /* made by freezing: counted writers by key */
+    uint64_t *key_writer_off; /* n_keys + 1 */
+    ins_txn *key_writer;
+
+    /* Reads with several candidates: read i of the n_ambiguous is operation
+     * ambiguous_op[i] (ascending) and may be from any transaction but its own in
+     * group ambiguous_group[i]; group g is group_txn[group_off[g]] ... */
+    uint32_t n_ambiguous, n_groups;
+    uint32_t *ambiguous_op, *ambiguous_group;
+    uint64_t *group_off;
+    ins_txn *group_txn;
+
+    /* Known version order of a list key, from its longest read: the appends in order,
+     * as operation ids; list_order_off is indexed by key.  NULL without lists. */
+    uint64_t *list_order_off;
+    uint32_t *list_order_op;
+
+    enum ins_word_mode session_mode, txn_mode, key_mode, value_mode;
+    struct ins_literals literals;
+    bool has_lists, has_registers, has_times, has_duplicates;
+    uint64_t duplicate_writes; /* writes of a value that its key already had */
+    uint32_t n_by_status[4];
+    char format[16];  /* id of the format it came from */
+    char note[512];   /* what a reader guessed, for the user; may be empty */
+    char init_name[32]; /* name of transaction 0, "init" unless the file gave it one */
+    uint32_t init_line;
+};
+
+/* Complete a history whose arrays of sessions, transactions, operations, lists and
+ * keys are filled: resolve every read, build the indices, promote indeterminate
+ * transactions that must have committed.  `threads` as for ins_threads. */
+enum ins_status ins_history_freeze(struct ins_history *h, unsigned threads,
+                                   struct ins_error *err);
+
+/* Check the invariants above. */
+enum ins_status ins_history_validate(const struct ins_history *h, struct ins_error *err);
+void ins_history_free(struct ins_history *h);
+
+static inline bool ins_is_write(const struct ins_history *h, uint32_t op)
+{
+    return (h->op_key[op] & INS_OP_WRITE) != 0;
+}
+
+static inline ins_key ins_op_key(const struct ins_history *h, uint32_t op)
+{
+    return h->op_key[op] & INS_OP_KEY;
+}
+
+/* Committed, or observed to be. */
+static inline bool ins_counted(const struct ins_history *h, ins_txn t)
+{
+    const uint8_t s = h->txn_status[t];
+    return s == INS_COMMITTED || s == INS_OBSERVED;
+}
+
+static inline bool ins_is_list_key(const struct ins_history *h, ins_key k)
+{
+    return (h->key_flags[k] & INS_KEY_LIST) != 0;
+}
+
+/* Does counted transaction t (not 0) write k?  Binary search, O(log writers). */
+bool ins_history_writes(const struct ins_history *h, ins_txn t, ins_key k);
+
+/* The candidates of an ambiguous read, its own transaction among them where it has a
+ * write of that value too. */
+const ins_txn *ins_history_candidates(const struct ins_history *h, uint32_t op,
+                                      uint32_t *count);
+
+/* The transaction of an operation; binary search. */
+ins_txn ins_op_txn(const struct ins_history *h, uint32_t op);
+
+struct ins_lit ins_history_key_lit(const struct ins_history *h, ins_key k);
+struct ins_lit ins_history_value_lit(const struct ins_history *h, uint64_t word);
+struct ins_lit ins_history_txn_lit(const struct ins_history *h, ins_txn t);
+struct ins_lit ins_history_session_lit(const struct ins_history *h, uint32_t session);
+
+#endif
