@@ -4,15 +4,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+enum { HUGE_PAGE = 1 << 21, WORTH_HUGE_PAGES = 1 << 24 };
 
 void *ins_alloc(size_t count, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes))
         return NULL;
-    return malloc(bytes ? bytes : 1);
+    if (bytes < WORTH_HUGE_PAGES)
+        return malloc(bytes ? bytes : 1);
+    /* Large arrays are accessed at random: huge pages spare most TLB misses. */
+    if (bytes > SIZE_MAX - HUGE_PAGE)
+        return NULL;
+    void *p = aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1));
+    if (p)
+        (void)madvise(p, bytes, MADV_HUGEPAGE);
+    return p;
 }
 
 void *ins_alloc0(size_t count, size_t size)

@@ -63,6 +63,10 @@ struct ins_lit ins_word_lit(enum ins_word_mode mode, uint64_t word,
     switch (mode) {
     case INS_WORDS_UNSIGNED:
         return ins_lit_u64(word);
+    case INS_WORDS_NIL:
+        if (word == INS_WORD_NIL)
+            return ins_lit_nil();
+        return ins_lit_i64((int64_t)word);
     case INS_WORDS_SIGNED:
         return ins_lit_i64((int64_t)word);
     case INS_WORDS_INTERNED:
@@ -79,8 +83,13 @@ bool ins_word_find(enum ins_word_mode mode, struct ins_lit lit,
         *word = id;
         return id != INS_NONE;
     }
+    if (lit.kind == INS_LIT_NIL) {
+        *word = INS_WORD_NIL;
+        return mode == INS_WORDS_NIL;
+    }
     *word = lit.number;
-    return lit.kind == INS_LIT_UINT
-               ? mode == INS_WORDS_UNSIGNED || lit.number <= INT64_MAX
-               : lit.kind == INS_LIT_NEG && mode == INS_WORDS_SIGNED;
+    if (lit.kind == INS_LIT_UINT)
+        return mode == INS_WORDS_UNSIGNED || lit.number <= INT64_MAX;
+    return lit.kind == INS_LIT_NEG && mode != INS_WORDS_UNSIGNED &&
+           !(mode == INS_WORDS_NIL && lit.number == INS_WORD_NIL);
 }

@@ -53,8 +53,11 @@ bool ins_lit_equal(struct ins_lit a, struct ins_lit b);
 enum ins_word_mode {
     INS_WORDS_UNSIGNED, /* integers 0 .. 2^64-1 */
     INS_WORDS_SIGNED,   /* integers -2^63 .. 2^63-1 */
+    INS_WORDS_NIL,      /* the same, but the word INS_WORD_NIL is nil */
     INS_WORDS_INTERNED  /* ids in the literal table */
 };
+
+#define INS_WORD_NIL ((uint64_t)INT64_MIN)
 
 /* The distinct literals of a history, by id; numbers are stored as their 8 bytes. */
 struct ins_literals {

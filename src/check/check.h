@@ -1,0 +1,28 @@
+/* check.h - decide which levels a history satisfies.
+ *
+ * Levels are decided from weak to strong; a level that fails decides those that imply
+ * it.  The result is complete in the sense of result.h. */
+#ifndef INS_CHECK_H
+#define INS_CHECK_H
+
+#include "base/limit.h"
+#include "check/result.h"
+
+/* Called now and then from one thread; non-zero cancels. */
+typedef int ins_progress(void *context, const char *stage, uint64_t done, uint64_t total);
+
+struct ins_check_options {
+    uint32_t levels;         /* bit set of enum ins_level; 0: all that can be decided */
+    unsigned threads;        /* 0: as many as there are processors */
+    unsigned max_listed;     /* anomalies listed of each kind; 0: 100 */
+    bool certificate;        /* keep what a certificate needs in the result */
+    struct ins_limit *limit; /* may be NULL */
+    ins_progress *progress;  /* may be NULL */
+    void *progress_context;
+};
+
+/* The caller frees *out.  Fails only when nothing at all could be checked. */
+enum ins_status ins_check(const struct ins_history *h, const struct ins_check_options *o,
+                          struct ins_result **out, struct ins_error *err);
+
+#endif
