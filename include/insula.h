@@ -213,8 +213,17 @@ INSULA_API uint64_t insula_result_count(const struct insula_result *result,
 INSULA_API const char *insula_result_found(const struct insula_result *result,
                                            unsigned i);
 
-/* The id and name of level number i, weak to strong; NULL past the last. */
+/* The name of stage i of the check and how long it took; NULL past the last. */
+INSULA_API const char *insula_result_stage(const struct insula_result *result, unsigned i,
+                                           double *seconds);
+
+/* The id and name of level number i, weak to strong; NULL past the last.  `name` may be
+ * NULL. */
 INSULA_API const char *insula_level(unsigned i, const char **name);
+/* The id of the level with this id or alias ("causal"); NULL when there is none. */
+INSULA_API const char *insula_level_id(const char *name);
+/* The name of anomaly number i; NULL past the last. */
+INSULA_API const char *insula_anomaly(unsigned i);
 
 /* Re-check a certificate with code that shares nothing with the checkers.  0 when it
  * proves what it claims; otherwise the message says which step does not hold. */

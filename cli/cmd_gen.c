@@ -1,0 +1,91 @@
+#include "insula.h"
+#include "options.h"
+#include "output.h"
+#include "suggest.h"
+#include "term.h"
+
+#include <inttypes.h>
+#include <sys/random.h>
+
+static bool known_anomaly(const char *word)
+{
+    struct suggestion s;
+    suggest_start(&s, word);
+    const char *name;
+    for (unsigned i = 0; (name = insula_anomaly(i)); i++) {
+        if (!strcmp(name, word))
+            return true;
+        suggest_candidate(&s, name);
+    }
+    if (s.best)
+        (void)complain("unknown anomaly '%s', did you mean '%s'?", word, s.best);
+    else
+        (void)complain("unknown anomaly '%s', see 'insula explain'", word);
+    return false;
+}
+
+static uint64_t seed_of(const struct options *o)
+{
+    if (opt_given(o, OPT_seed))
+        return (uint64_t)o->number[OPT_seed];
+    uint32_t seed = 1;
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+        seed = 1;
+    if (!opt_given(o, OPT_quiet))
+        (void)fprintf(stderr, "insula: seed %" PRIu32 "\n", seed);
+    return seed;
+}
+
+/* Zero stands for a default in the library's options, so none is told apart. */
+static double share_of_reads(const struct options *o)
+{
+    const double share = o->number[OPT_reads];
+    return share > 0 ? share : -1;
+}
+
+static struct insula_history *generate(const struct options *o)
+{
+    const struct insula_gen_options gen = {
+        .level = insula_level_id(o->text[OPT_level]),
+        .inject = o->text[OPT_inject],
+        .sessions = (unsigned)o->number[OPT_sessions],
+        .txns = (uint64_t)o->number[OPT_txns],
+        .ops = (unsigned)o->number[OPT_ops],
+        .keys = (unsigned)o->number[OPT_keys],
+        .reads = share_of_reads(o),
+        .dist = o->text[OPT_dist],
+        .dup = o->number[OPT_dup],
+        .dup_values = (unsigned)o->number[OPT_dup_values],
+        .abort = o->number[OPT_abort],
+        .info = o->number[OPT_info],
+        .list = opt_given(o, OPT_list),
+        .mini = opt_given(o, OPT_mini),
+        .seed = seed_of(o),
+        .threads = (unsigned)o->number[OPT_threads],
+    };
+    struct insula_error err = {0};
+    const double start = seconds_now();
+    struct insula_history *h = insula_generate(&gen, &err);
+    if (!h)
+        (void)complain("%s", err.message);
+    else if (opt_given(o, OPT_verbose))
+        (void)fprintf(stderr, "insula: generated in %.3f s\n", seconds_now() - start);
+    return h;
+}
+
+int cmd_gen(const struct options *o)
+{
+    const char *path = o->text[OPT_output];
+    if (!path)
+        return complain("missing -o HISTORY, - for standard output");
+    if (!outputs_possible(o))
+        return EXIT_USAGE;
+    if (opt_given(o, OPT_inject) && !known_anomaly(o->text[OPT_inject]))
+        return EXIT_USAGE;
+    struct insula_history *h = generate(o);
+    if (!h)
+        return EXIT_USAGE;
+    const int status = output_history(h, path, o);
+    insula_history_free(h);
+    return status;
+}

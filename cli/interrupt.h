@@ -1,0 +1,20 @@
+/* interrupt.h - Ctrl-C.
+ *
+ * While a check runs, the first Ctrl-C asks it to stop: it ends with what was found so
+ * far.  Everywhere else, and the second time, the program ends at once with status 130,
+ * and a half-written output file is removed. */
+#ifndef CLI_INTERRUPT_H
+#define CLI_INTERRUPT_H
+
+#include <stdbool.h>
+
+void interrupt_install(void);
+/* Between these two calls, which nest and may come from several threads, Ctrl-C only
+ * asks. */
+void interrupt_hold(void);
+void interrupt_release(void);
+bool interrupt_seen(void);
+/* The file that is being written, NULL when it is complete.  Not copied. */
+void interrupt_partial(const char *path);
+
+#endif

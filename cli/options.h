@@ -1,0 +1,77 @@
+/* options.h - the command line, read against the tables commands.def and options.def.
+ */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum command_id {
+#define COMMAND(name, arguments, least, most, summary, examples) COMMAND_##name,
+#include "commands.def"
+#undef COMMAND
+    N_COMMANDS
+};
+
+enum {
+#define COMMAND(name, arguments, least, most, summary, examples) \
+    ON_##name = 1 << COMMAND_##name,
+#include "commands.def"
+#undef COMMAND
+    ON_ALL = (1 << N_COMMANDS) - 1
+};
+
+enum option_kind {
+    FLAG,
+    TEXT,
+    OUTPUT,
+    WHOLE,
+    REAL,
+    SIZE,
+    CHOICE,
+    LEVEL,
+    LEVELS,
+    FORMAT
+};
+
+enum option_id {
+#define OPTION(id, name, letter, kind, argument, standard, range, commands, help) \
+    OPT_##id,
+#include "options.def"
+#undef OPTION
+    N_OPTIONS
+};
+
+/* A command line that was read.  Its strings belong to argv. */
+struct options {
+    enum command_id command;
+    const char *text[N_OPTIONS]; /* as given, else the default, else NULL */
+    double number[N_OPTIONS];    /* of WHOLE, REAL and SIZE */
+    unsigned given[N_OPTIONS];   /* how often it was given */
+    char **arg;
+    int n_args;
+};
+
+typedef int command_function(const struct options *o);
+
+#define COMMAND(name, arguments, least, most, summary, examples) \
+    command_function cmd_##name;
+#include "commands.def"
+#undef COMMAND
+
+enum { EXIT_PASS = 0, EXIT_FAIL = 1, EXIT_UNKNOWN = 2, EXIT_USAGE = 3 };
+
+/* Read argv.  Returns true when *o is to be run; else *status is the exit status, and
+ * help or a complaint has been printed. */
+bool options_read(struct options *o, int argc, char **argv, int *status);
+int options_run(const struct options *o);
+
+static inline bool opt_given(const struct options *o, enum option_id id)
+{
+    return o->given[id] != 0;
+}
+
+/* Print "insula: ..." and a newline on standard error; returns EXIT_USAGE. */
+int complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

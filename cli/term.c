@@ -1,0 +1,98 @@
+#include "term.h"
+
+#include "interrupt.h"
+
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+bool term_color(const struct options *o, FILE *out)
+{
+    const char *when = o->text[OPT_color];
+    if (!strcmp(when, "always"))
+        return true;
+    if (!strcmp(when, "never"))
+        return false;
+    /* NOLINTBEGIN(concurrency-mt-unsafe): nothing here changes the environment */
+    const char *no = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+    /* NOLINTEND(concurrency-mt-unsafe) */
+    if ((no && *no) || (term && !strcmp(term, "dumb")))
+        return false;
+    return isatty(fileno(out));
+}
+
+unsigned term_width(FILE *out)
+{
+    struct winsize w;
+    if (!ioctl(fileno(out), TIOCGWINSZ, &w) && w.ws_col)
+        return w.ws_col;
+    const char *columns = getenv("COLUMNS"); /* NOLINT(concurrency-mt-unsafe) */
+    const long n = columns ? strtol(columns, NULL, 10) : 0;
+    return n >= 20 && n <= 1000 ? (unsigned)n : 80;
+}
+
+double seconds_now(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void progress_start(struct progress *p, const struct options *o)
+{
+    (void)pthread_mutex_init(&p->lock, NULL);
+    p->on = isatty(STDERR_FILENO) && !opt_given(o, OPT_quiet);
+    p->drawn = false;
+    p->start = p->last = seconds_now();
+}
+
+static void draw(struct progress *p, const char *stage, uint64_t done, uint64_t total)
+{
+    enum { BAR = 30 };
+    char bar[BAR + 1];
+    const double part = total && done < total ? (double)done / (double)total : 1;
+    const int full = (int)(part * BAR);
+    for (int i = 0; i < BAR; i++)
+        bar[i] = i < full ? '#' : '.';
+    bar[BAR] = '\0';
+    if (total)
+        (void)fprintf(stderr, "\r\033[K%-12.20s [%s] %3d%%", stage, bar,
+                      (int)(part * 100));
+    else
+        (void)fprintf(stderr, "\r\033[K%-12.20s %.0f s", stage, p->last - p->start);
+    (void)fflush(stderr);
+    p->drawn = true;
+}
+
+int progress_report(void *context, const char *stage, uint64_t done, uint64_t total)
+{
+    struct progress *p = context;
+    if (p->on) {
+        (void)pthread_mutex_lock(&p->lock);
+        const double now = seconds_now();
+        if (now - p->start > 1 && now - p->last > 0.1) {
+            p->last = now;
+            draw(p, stage, done, total);
+        }
+        (void)pthread_mutex_unlock(&p->lock);
+    }
+    return interrupt_seen();
+}
+
+void progress_clear(struct progress *p)
+{
+    (void)pthread_mutex_lock(&p->lock);
+    if (p->drawn) {
+        (void)fputs("\r\033[K", stderr);
+        (void)fflush(stderr);
+    }
+    p->drawn = false;
+    (void)pthread_mutex_unlock(&p->lock);
+}
+
+void progress_finish(struct progress *p)
+{
+    progress_clear(p);
+    (void)pthread_mutex_destroy(&p->lock);
+}
