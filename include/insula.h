@@ -85,7 +85,8 @@ INSULA_API void insula_initial_key(struct insula_builder *builder,
                                    struct insula_literal key,
                                    struct insula_literal value);
 
-/* Start a transaction of a session; several may be open at once.  Returns its handle. */
+/* Start a transaction of a session; several may be open at once.  Returns its handle.
+ */
 INSULA_API unsigned insula_begin(struct insula_builder *builder, unsigned session);
 INSULA_API void insula_read(struct insula_builder *builder, unsigned txn,
                             struct insula_literal key, struct insula_literal value);
@@ -117,11 +118,11 @@ INSULA_API void insula_history_free(struct insula_history *history);
 /* ---- loading and saving ---- */
 
 struct insula_load_options {
-    const char *format;      /* id, or NULL to detect */
-    const char *init;        /* "auto" (NULL), "zero", "first" or "none" */
-    unsigned threads;        /* 0: as many as there are processors */
-    double timeout_s;        /* 0: none */
-    uint64_t memory_limit;   /* bytes; 0: none */
+    const char *format;    /* id, or NULL to detect */
+    const char *init;      /* "auto" (NULL), "zero", "first" or "none" */
+    unsigned threads;      /* 0: as many as there are processors */
+    double timeout_s;      /* 0: none */
+    uint64_t memory_limit; /* bytes; 0: none */
 };
 
 /* "-" is standard input.  `options` may be NULL. */
@@ -152,26 +153,26 @@ INSULA_API int insula_stats(const struct insula_history *history, const char *pa
 
 /* Zero means the default in brackets. */
 struct insula_gen_options {
-    const char *level;  /* rc ra cc pc si ser sser [ser] */
-    const char *inject; /* plant one anomaly of this name, or NULL */
-    unsigned sessions;  /* [10] */
-    uint64_t txns;      /* in all sessions together [1000] */
-    unsigned ops;       /* per transaction [8] */
-    unsigned keys;      /* [1000] */
-    double reads;       /* share of reads, below 0 for none [0.5] */
-    const char *dist;   /* "uniform", "zipf:THETA", "hotspot" [uniform] */
-    double dup;         /* share of writes that take a value from a small set */
+    const char *level;   /* rc ra cc pc si ser sser [ser] */
+    const char *inject;  /* plant one anomaly of this name, or NULL */
+    unsigned sessions;   /* [10] */
+    uint64_t txns;       /* in all sessions together [1000] */
+    unsigned ops;        /* per transaction [8] */
+    unsigned keys;       /* [1000] */
+    double reads;        /* share of reads, below 0 for none [0.5] */
+    const char *dist;    /* "uniform", "zipf:THETA", "hotspot" [uniform] */
+    double dup;          /* share of writes that take a value from a small set */
     unsigned dup_values; /* size of that set [100] */
-    double abort;       /* share of aborted transactions */
-    double info;        /* share of indeterminate transactions */
-    int list;           /* appends and list reads */
-    int mini;           /* every write follows a read of its key */
+    double abort;        /* share of aborted transactions */
+    double info;         /* share of indeterminate transactions */
+    int list;            /* appends and list reads */
+    int mini;            /* every write follows a read of its key */
     uint64_t seed;
     unsigned threads;
 };
 
-INSULA_API struct insula_history *insula_generate(const struct insula_gen_options *options,
-                                                  struct insula_error *error);
+INSULA_API struct insula_history *
+insula_generate(const struct insula_gen_options *options, struct insula_error *error);
 
 /* ---- checking ---- */
 
@@ -183,20 +184,20 @@ typedef int insula_progress(void *context, const char *stage, uint64_t done,
                             uint64_t total);
 
 struct insula_check_options {
-    const char *levels;       /* "rc,si" or "all" (NULL: all it can decide) */
-    double timeout_s;         /* 0: none */
-    uint64_t memory_limit;    /* bytes; 0: none */
-    unsigned threads;         /* 0: as many as there are processors */
-    unsigned max_listed;      /* anomalies listed of each kind [100] */
-    const char *certificate;  /* file to write the certificate to, or NULL */
+    const char *levels;      /* "rc,si" or "all" (NULL: all it can decide) */
+    double timeout_s;        /* 0: none */
+    uint64_t memory_limit;   /* bytes; 0: none */
+    unsigned threads;        /* 0: as many as there are processors */
+    unsigned max_listed;     /* anomalies listed of each kind [100] */
+    const char *certificate; /* file to write the certificate to, or NULL */
     insula_progress *progress;
     void *progress_context;
 };
 
 /* NULL only when nothing could be checked; a limit gives "unknown" verdicts. */
-INSULA_API struct insula_result *insula_check(const struct insula_history *history,
-                                              const struct insula_check_options *options,
-                                              struct insula_error *error);
+INSULA_API struct insula_result *
+insula_check(const struct insula_history *history,
+             const struct insula_check_options *options, struct insula_error *error);
 INSULA_API void insula_result_free(struct insula_result *result);
 
 /* "pass", "fail", "unknown", or NULL for a level that was not asked for. */
@@ -242,10 +243,10 @@ struct insula_report_item {
 };
 
 struct insula_report_options {
-    int color;      /* text: ANSI colours */
-    unsigned width; /* text: columns [80] */
-    int all;        /* text: every listed anomaly instead of the first ten */
-    int quiet;      /* text: verdicts only */
+    int color;           /* text: ANSI colours */
+    unsigned width;      /* text: columns [80] */
+    int all;             /* text: every listed anomaly instead of the first ten */
+    int quiet;           /* text: verdicts only */
     const char *run_log; /* html: JSON lines of a recording's events, or NULL */
 };
 

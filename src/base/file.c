@@ -45,7 +45,8 @@ static enum ins_status read_all(int fd, struct bytes *out, struct ins_error *err
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return ins_fail(err, INS_E_IO, 0, "cannot read: %s", strerrordesc_np(errno));
+            return ins_fail(err, INS_E_IO, 0, "cannot read: %s",
+                            strerrordesc_np(errno));
         out->len += (size_t)n;
     }
 }
@@ -81,9 +82,8 @@ static enum ins_status unpack_gz(const char *data, size_t size, struct bytes *ou
         out->len += PIECE - z.avail_out;
         if (rc != Z_OK && rc != Z_STREAM_END)
             st = ins_fail_at(err, INS_E_INPUT, fed - z.avail_in,
-                             fed == size && !z.avail_in
-                                 ? "gzip data ends too early"
-                                 : "damaged gzip data");
+                             fed == size && !z.avail_in ? "gzip data ends too early"
+                                                        : "damaged gzip data");
     }
     (void)inflateEnd(&z);
     return st;

@@ -20,7 +20,8 @@ void *ins_alloc(size_t count, size_t size)
     /* Large arrays are accessed at random: huge pages spare most TLB misses. */
     if (bytes > SIZE_MAX - HUGE_PAGE)
         return NULL;
-    void *p = aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1));
+    void *p =
+        aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1));
     if (p)
         (void)madvise(p, bytes, MADV_HUGEPAGE);
     return p;

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void *ins_alloc(size_t count, size_t size);          /* not cleared */
-void *ins_alloc0(size_t count, size_t size);         /* cleared; lazily, when large */
+void *ins_alloc(size_t count, size_t size);  /* not cleared */
+void *ins_alloc0(size_t count, size_t size); /* cleared; lazily, when large */
 void *ins_realloc(void *p, size_t count, size_t size);
 void ins_free(void *p);
 
@@ -34,7 +34,7 @@ struct ins_arena {
 
 void *ins_arena_alloc(struct ins_arena *a, size_t count, size_t size);
 void ins_arena_release(struct ins_arena *a);
-#define INS_ARENA_NEW(arena, type, count)                                              \
+#define INS_ARENA_NEW(arena, type, count) \
     ((type *)ins_arena_alloc((arena), (count), sizeof(type)))
 
 #endif

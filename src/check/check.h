@@ -9,7 +9,8 @@
 #include "check/result.h"
 
 /* Called now and then from one thread; non-zero cancels. */
-typedef int ins_progress(void *context, const char *stage, uint64_t done, uint64_t total);
+typedef int ins_progress(void *context, const char *stage, uint64_t done,
+                         uint64_t total);
 
 struct ins_check_options {
     uint32_t levels;         /* bit set of enum ins_level; 0: all that can be decided */
@@ -22,7 +23,8 @@ struct ins_check_options {
 };
 
 /* The caller frees *out.  Fails only when nothing at all could be checked. */
-enum ins_status ins_check(const struct ins_history *h, const struct ins_check_options *o,
-                          struct ins_result **out, struct ins_error *err);
+enum ins_status ins_check(const struct ins_history *h,
+                          const struct ins_check_options *o, struct ins_result **out,
+                          struct ins_error *err);
 
 #endif

@@ -79,7 +79,8 @@ void ins_result_stage(struct ins_result *r, const char *name, double seconds)
     r->stage[r->n_stages++] = (struct ins_stage){name, seconds, ins_rss_now()};
 }
 
-void ins_anomaly_name(enum ins_kind kind, enum ins_suffix suffix, char *out, size_t size)
+void ins_anomaly_name(enum ins_kind kind, enum ins_suffix suffix, char *out,
+                      size_t size)
 {
     static const char *const tail[INS_N_SUFFIXES] = {"", "-process", "-realtime"};
     (void)snprintf(out, size, "%s%s", ins_kind_table[kind].name, tail[suffix]);

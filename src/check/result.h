@@ -84,22 +84,22 @@ enum ins_rule {
     INS_WHY_SESSION, /* from is before to in one session */
     INS_WHY_TIME,    /* from ended before to began */
     INS_WHY_READ,    /* to_op of `to` reads key from from_op of `from` */
-    INS_WHY_UPDATE,  /* WW: to reads key from `from` (reader_op) and writes it (to_op) */
-    INS_WHY_LIST,    /* WW: the list read by reader_op shows from_op before to_op, or
-                        shows from_op and not to_op */
-    INS_WHY_ANTI,    /* RW: from (from_op) reads key from `other`, which is before `to` in
-                        the version order of key (the path is that WW edge, or empty when
-                        `other` is transaction 0) */
-    INS_WHY_MONOTONIC, /* CO, rc: reader reads key from `to` (reader_op), after having read
-                          other_op from `from`, which writes key (from_op) */
-    INS_WHY_FRACTURED, /* CO, ra: the same, in any order of the reads; or `from` is before
-                          reader in its session (other_op is INS_NONE then) */
-    INS_WHY_CAUSAL,    /* CO, cc: reader reads key from `to`, `from` writes key, and the path
-                          (SO and WR edges) leads from `from` to reader */
+    INS_WHY_UPDATE, /* WW: to reads key from `from` (reader_op) and writes it (to_op) */
+    INS_WHY_LIST,   /* WW: the list read by reader_op shows from_op before to_op, or
+                       shows from_op and not to_op */
+    INS_WHY_ANTI, /* RW: from (from_op) reads key from `other`, which is before `to` in
+                     the version order of key (the path is that WW edge, or empty when
+                     `other` is transaction 0) */
+    INS_WHY_MONOTONIC, /* CO, rc: reader reads key from `to` (reader_op), after having
+                          read other_op from `from`, which writes key (from_op) */
+    INS_WHY_FRACTURED, /* CO, ra: the same, in any order of the reads; or `from` is
+                          before reader in its session (other_op is INS_NONE then) */
+    INS_WHY_CAUSAL,    /* CO, cc: reader reads key from `to`, `from` writes key, and the
+                          path    (SO and WR edges) leads from `from` to reader */
     INS_WHY_REACHES,   /* WW: both write key and the path leads from `from` to `to` */
-    INS_WHY_OVERWRITE, /* WW: reader reads key from `to`, `from` writes key and the path leads
-                          from `from` to reader: the other order would make reader's
-                          anti-dependency on `from` close a cycle */
+    INS_WHY_OVERWRITE, /* WW: reader reads key from `to`, `from` writes key and the path
+                          leads from `from` to reader: the other order would make
+                          reader's anti-dependency on `from` close a cycle */
     INS_WHY_ASSUMED    /* one of the alternatives of a case distinction */
 };
 
@@ -141,8 +141,8 @@ INS_VEC(anomaly, struct ins_anomaly);
 struct ins_level_result {
     enum ins_verdict verdict;
     double seconds;
-    const char *why;    /* of INS_UNDECIDED; static or in the arena */
-    uint64_t kinds;     /* bit set of the kinds that break this level */
+    const char *why; /* of INS_UNDECIDED; static or in the arena */
+    uint64_t kinds;  /* bit set of the kinds that break this level */
 };
 
 struct ins_stage {
@@ -167,6 +167,7 @@ enum ins_level ins_result_strongest(const struct ins_result *r);
 void ins_result_stage(struct ins_result *r, const char *name, double seconds);
 void ins_result_free(struct ins_result *r);
 /* "LostUpdate", "G-single-realtime". */
-void ins_anomaly_name(enum ins_kind kind, enum ins_suffix suffix, char *out, size_t size);
+void ins_anomaly_name(enum ins_kind kind, enum ins_suffix suffix, char *out,
+                      size_t size);
 
 #endif

@@ -75,9 +75,9 @@ struct ins_history {
     uint32_t *txn_op;      /* n_txns + 1 */
     uint32_t *txn_session; /* INS_NONE for transaction 0 */
     uint8_t *txn_status;
-    uint64_t *txn_name;  /* words of txn_mode; NULL: named by their number */
-    uint32_t *txn_line;  /* line of the first operation, or NULL */
-    int64_t *txn_begin;  /* nanoseconds, INS_NO_TIME when unknown; NULL: no times */
+    uint64_t *txn_name; /* words of txn_mode; NULL: named by their number */
+    uint32_t *txn_line; /* line of the first operation, or NULL */
+    int64_t *txn_begin; /* nanoseconds, INS_NO_TIME when unknown; NULL: no times */
     int64_t *txn_end;
 
     /* operations */
@@ -91,9 +91,9 @@ struct ins_history {
     uint64_t *list_elem; /* words of value_mode */
 
     /* keys */
-    uint64_t *key_name;  /* words of key_mode */
-    uint8_t *key_flags;  /* INS_KEY_* */
-    uint64_t *key_init;  /* words of value_mode, where INS_KEY_HAS_INIT and register */
+    uint64_t *key_name; /* words of key_mode */
+    uint8_t *key_flags; /* INS_KEY_* */
+    uint64_t *key_init; /* words of value_mode, where INS_KEY_HAS_INIT and register */
 
     /* made by freezing: counted writers by key */
     uint64_t *key_writer_off; /* n_keys + 1 */
@@ -117,8 +117,8 @@ struct ins_history {
     bool has_lists, has_registers, has_times, has_duplicates;
     uint64_t duplicate_writes; /* writes of a value that its key already had */
     uint32_t n_by_status[4];
-    char format[16];  /* id of the format it came from */
-    char note[512];   /* what a reader guessed, for the user; may be empty */
+    char format[16];    /* id of the format it came from */
+    char note[512];     /* what a reader guessed, for the user; may be empty */
     char init_name[32]; /* name of transaction 0, "init" unless the file gave it one */
     uint32_t init_line;
 };
@@ -130,7 +130,8 @@ enum ins_status ins_history_freeze(struct ins_history *h, unsigned threads,
                                    struct ins_error *err);
 
 /* Check the invariants above. */
-enum ins_status ins_history_validate(const struct ins_history *h, struct ins_error *err);
+enum ins_status ins_history_validate(const struct ins_history *h,
+                                     struct ins_error *err);
 void ins_history_free(struct ins_history *h);
 
 static inline bool ins_is_write(const struct ins_history *h, uint32_t op)

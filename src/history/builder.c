@@ -1,0 +1,631 @@
+#include "builder.h"
+
+#include "base/mem.h"
+#include "base/vec.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* A column of literals as words.  The mode only ever moves up, from plain integers to
+ * ids in the literal table, when a literal arrives that the mode cannot hold. */
+struct column {
+    enum ins_word_mode mode;
+    bool has_big;    /* a number of 2^63 or more */
+    bool has_lowest; /* INT64_MIN, which INS_WORDS_NIL needs for itself */
+};
+
+enum { INIT_DEFAULT, INIT_SET, INIT_NONE };
+enum { USED_AS_LIST = 1, USED_AS_REGISTER = 2 };
+
+struct ins_builder {
+    struct ins_error error;
+    struct ins_literals literals;
+
+    struct column session_column, txn_column, key_column, value_column;
+    struct ins_number_map sessions; /* session words to handles */
+    struct ins_number_map keys;     /* key words to key ids */
+    struct ins_vec_u8 key_use;
+    struct ins_vec_u8 key_init_state;
+    struct ins_vec_u64 key_init;
+
+    struct ins_vec_u32 txn_session;
+    struct ins_vec_u64 txn_name;
+    struct ins_vec_u8 txn_named;
+    struct ins_vec_u32 txn_line;
+    struct ins_vec_u8 txn_status;
+    struct ins_vec_i64 txn_begin, txn_end;
+    bool any_name, any_line, any_time;
+
+    struct ins_vec_u32 op_txn, op_key;
+    struct ins_vec_u64 op_value;
+    struct ins_vec_u64 list_off; /* start of each list */
+    struct ins_vec_u64 list_elem;
+
+    bool has_default;
+    uint64_t default_value;
+    uint32_t init_txn; /* handle or INS_NONE */
+};
+
+struct ins_builder *ins_builder_new(void)
+{
+    struct ins_builder *b = INS_NEW0(struct ins_builder, 1);
+    if (b)
+        b->init_txn = INS_NONE;
+    return b;
+}
+
+void ins_builder_free(struct ins_builder *b)
+{
+    if (!b)
+        return;
+    ins_string_map_release(&b->literals.map);
+    ins_number_map_release(&b->sessions);
+    ins_number_map_release(&b->keys);
+    ins_vec_u8_release(&b->key_use);
+    ins_vec_u8_release(&b->key_init_state);
+    ins_vec_u64_release(&b->key_init);
+    ins_vec_u32_release(&b->txn_session);
+    ins_vec_u64_release(&b->txn_name);
+    ins_vec_u8_release(&b->txn_named);
+    ins_vec_u32_release(&b->txn_line);
+    ins_vec_u8_release(&b->txn_status);
+    ins_vec_i64_release(&b->txn_begin);
+    ins_vec_i64_release(&b->txn_end);
+    ins_vec_u32_release(&b->op_txn);
+    ins_vec_u32_release(&b->op_key);
+    ins_vec_u64_release(&b->op_value);
+    ins_vec_u64_release(&b->list_off);
+    ins_vec_u64_release(&b->list_elem);
+    ins_free(b);
+}
+
+static void out_of_memory(struct ins_builder *b)
+{
+    (void)ins_nomem(&b->error, "the history");
+}
+
+/* ---- columns ---- */
+
+static enum ins_word_mode mode_for(const struct column *c, struct ins_lit lit)
+{
+    switch (lit.kind) {
+    case INS_LIT_UINT:
+        return lit.number > INT64_MAX && c->mode != INS_WORDS_UNSIGNED
+                   ? INS_WORDS_INTERNED
+                   : c->mode;
+    case INS_LIT_NEG:
+        if (c->has_big || (c->mode == INS_WORDS_NIL && lit.number == INS_WORD_NIL))
+            return INS_WORDS_INTERNED;
+        return c->mode == INS_WORDS_UNSIGNED ? INS_WORDS_SIGNED : c->mode;
+    case INS_LIT_NIL:
+        return c->mode == INS_WORDS_INTERNED || c->has_big || c->has_lowest
+                   ? INS_WORDS_INTERNED
+                   : INS_WORDS_NIL;
+    case INS_LIT_STRING:
+    case INS_LIT_KEYWORD:
+        break;
+    }
+    return INS_WORDS_INTERNED;
+}
+
+static void intern_word(struct ins_builder *b, enum ins_word_mode mode, uint64_t *word)
+{
+    const uint32_t id =
+        ins_literals_add(&b->literals, ins_word_lit(mode, *word, &b->literals));
+    if (id == INS_NONE)
+        out_of_memory(b);
+    *word = id;
+}
+
+static void intern_map(struct ins_builder *b, enum ins_word_mode mode,
+                       struct ins_number_map *map)
+{
+    struct ins_number_map again = {0};
+    for (uint32_t i = 0; i < map->len; i++) {
+        uint64_t word = map->number[i];
+        intern_word(b, mode, &word);
+        if (ins_number_map_add(&again, word) == INS_NONE)
+            out_of_memory(b);
+    }
+    ins_number_map_release(map);
+    *map = again;
+}
+
+static bool is_list_read(const struct ins_builder *b, size_t op)
+{
+    const uint32_t key = b->op_key.at[op];
+    return !(key & (INS_OP_WRITE | INS_OP_UNKNOWN)) &&
+           (b->key_use.at[key & INS_OP_KEY] & USED_AS_LIST);
+}
+
+/* The column moves to the literal table: rewrite the words it has so far. */
+static void intern_column(struct ins_builder *b, const struct column *c)
+{
+    const enum ins_word_mode old = c->mode;
+    if (c == &b->session_column) {
+        intern_map(b, old, &b->sessions);
+    } else if (c == &b->key_column) {
+        intern_map(b, old, &b->keys);
+    } else if (c == &b->txn_column) {
+        for (size_t i = 0; i < b->txn_name.len; i++)
+            intern_word(b, old, &b->txn_name.at[i]);
+    } else {
+        for (size_t i = 0; i < b->op_value.len; i++)
+            if (!(b->op_key.at[i] & INS_OP_UNKNOWN) && !is_list_read(b, i))
+                intern_word(b, old, &b->op_value.at[i]);
+        for (size_t i = 0; i < b->list_elem.len; i++)
+            intern_word(b, old, &b->list_elem.at[i]);
+        for (size_t i = 0; i < b->key_init.len; i++)
+            if (b->key_init_state.at[i] == INIT_SET)
+                intern_word(b, old, &b->key_init.at[i]);
+        if (b->has_default)
+            intern_word(b, old, &b->default_value);
+    }
+}
+
+static uint64_t to_word(struct ins_builder *b, struct column *c, struct ins_lit lit)
+{
+    const enum ins_word_mode mode = mode_for(c, lit);
+    if (mode != c->mode) {
+        if (mode == INS_WORDS_INTERNED)
+            intern_column(b, c);
+        c->mode = mode;
+    }
+    if (mode == INS_WORDS_INTERNED) {
+        const uint32_t id = ins_literals_add(&b->literals, lit);
+        if (id == INS_NONE)
+            out_of_memory(b);
+        return id;
+    }
+    if (lit.kind == INS_LIT_NIL)
+        return INS_WORD_NIL;
+    c->has_big |= lit.kind == INS_LIT_UINT && lit.number > INT64_MAX;
+    c->has_lowest |= lit.kind == INS_LIT_NEG && lit.number == INS_WORD_NIL;
+    return lit.number;
+}
+
+/* ---- sessions, transactions, keys ---- */
+
+uint32_t ins_builder_session(struct ins_builder *b, struct ins_lit name)
+{
+    const uint64_t word = to_word(b, &b->session_column, name);
+    const uint32_t id = ins_number_map_add(&b->sessions, word);
+    if (id == INS_NONE)
+        out_of_memory(b);
+    return id;
+}
+
+static uint32_t begin(struct ins_builder *b, uint32_t session, uint64_t name,
+                      bool named, uint64_t line)
+{
+    if (b->txn_session.len >= INS_FROM_SPECIAL - 1)
+        (void)ins_fail(&b->error, INS_E_INPUT, line,
+                       "more than %" PRIu32 " transactions", INS_FROM_SPECIAL - 2);
+    if (b->error.status)
+        return 0;
+    ins_vec_u32_push(&b->txn_session, session);
+    ins_vec_u64_push(&b->txn_name, name);
+    ins_vec_u8_push(&b->txn_named, named);
+    ins_vec_u32_push(&b->txn_line, line > UINT32_MAX ? UINT32_MAX : (uint32_t)line);
+    ins_vec_u8_push(&b->txn_status, INS_COMMITTED);
+    b->any_name |= named;
+    b->any_line |= line != 0;
+    if (b->any_time) {
+        ins_vec_i64_push(&b->txn_begin, INS_NO_TIME);
+        ins_vec_i64_push(&b->txn_end, INS_NO_TIME);
+    }
+    return (uint32_t)b->txn_session.len - 1;
+}
+
+uint32_t ins_builder_begin(struct ins_builder *b, uint32_t session, struct ins_lit name,
+                           uint64_t line)
+{
+    return begin(b, session, to_word(b, &b->txn_column, name), true, line);
+}
+
+uint32_t ins_builder_begin_unnamed(struct ins_builder *b, uint32_t session,
+                                   uint64_t line)
+{
+    const uint32_t number = (uint32_t)b->txn_session.len + 1;
+    return begin(b, session, to_word(b, &b->txn_column, ins_lit_u64(number)), false,
+                 line);
+}
+
+void ins_builder_end(struct ins_builder *b, uint32_t txn, enum ins_txn_status status)
+{
+    if (txn < b->txn_status.len)
+        b->txn_status.at[txn] = (uint8_t)status;
+}
+
+void ins_builder_times(struct ins_builder *b, uint32_t txn, int64_t begin_ns,
+                       int64_t end_ns)
+{
+    if (!b->any_time) {
+        for (size_t i = 0; i < b->txn_session.len; i++) {
+            ins_vec_i64_push(&b->txn_begin, INS_NO_TIME);
+            ins_vec_i64_push(&b->txn_end, INS_NO_TIME);
+        }
+        b->any_time = true;
+    }
+    if (txn >= b->txn_begin.len || txn >= b->txn_end.len)
+        return;
+    b->txn_begin.at[txn] = begin_ns;
+    b->txn_end.at[txn] = end_ns;
+}
+
+static uint64_t line_of(const struct ins_builder *b, uint32_t txn)
+{
+    return txn < b->txn_line.len ? b->txn_line.at[txn] : 0;
+}
+
+/* The id of a key; `use` says how it is used here, 0 for not at all. */
+static uint32_t key_id(struct ins_builder *b, struct ins_lit key, uint8_t use,
+                       uint64_t line)
+{
+    const uint64_t word = to_word(b, &b->key_column, key);
+    const uint32_t id = ins_number_map_add(&b->keys, word);
+    if (id == INS_NONE) {
+        out_of_memory(b);
+        return 0;
+    }
+    if (id == b->key_use.len) {
+        if (id > INS_OP_KEY)
+            (void)ins_fail(&b->error, INS_E_INPUT, line, "more than %" PRIu32 " keys",
+                           INS_OP_KEY);
+        ins_vec_u8_push(&b->key_use, 0);
+        ins_vec_u8_push(&b->key_init_state, INIT_DEFAULT);
+        ins_vec_u64_push(&b->key_init, 0);
+        if (b->key_use.failed || b->key_init_state.failed || b->key_init.failed) {
+            out_of_memory(b);
+            return 0;
+        }
+    }
+    const uint8_t known = b->key_use.at[id] |= use;
+    if (known == (USED_AS_LIST | USED_AS_REGISTER))
+        (void)ins_fail(&b->error, INS_E_INPUT, line,
+                       "a key is used both as a register and as a list");
+    return id;
+}
+
+/* ---- operations ---- */
+
+static void add_op(struct ins_builder *b, uint32_t txn, uint32_t key, uint64_t value)
+{
+    if (b->op_key.len >= UINT32_MAX - 1)
+        (void)ins_fail(&b->error, INS_E_INPUT, line_of(b, txn),
+                       "more than %" PRIu32 " operations", UINT32_MAX - 1);
+    if (b->error.status)
+        return;
+    ins_vec_u32_push(&b->op_txn, txn);
+    ins_vec_u32_push(&b->op_key, key);
+    ins_vec_u64_push(&b->op_value, value);
+}
+
+void ins_builder_read(struct ins_builder *b, uint32_t txn, struct ins_lit key,
+                      struct ins_lit value)
+{
+    if (b->error.status)
+        return;
+    const uint32_t k = key_id(b, key, USED_AS_REGISTER, line_of(b, txn));
+    add_op(b, txn, k, to_word(b, &b->value_column, value));
+}
+
+void ins_builder_read_unknown(struct ins_builder *b, uint32_t txn, struct ins_lit key,
+                              bool list)
+{
+    if (b->error.status)
+        return;
+    const uint8_t use = list ? USED_AS_LIST : USED_AS_REGISTER;
+    add_op(b, txn, key_id(b, key, use, line_of(b, txn)) | INS_OP_UNKNOWN, 0);
+}
+
+void ins_builder_write(struct ins_builder *b, uint32_t txn, struct ins_lit key,
+                       struct ins_lit value)
+{
+    if (b->error.status)
+        return;
+    const uint32_t k = key_id(b, key, USED_AS_REGISTER, line_of(b, txn));
+    add_op(b, txn, k | INS_OP_WRITE, to_word(b, &b->value_column, value));
+}
+
+void ins_builder_append(struct ins_builder *b, uint32_t txn, struct ins_lit key,
+                        struct ins_lit value)
+{
+    if (b->error.status)
+        return;
+    const uint32_t k = key_id(b, key, USED_AS_LIST, line_of(b, txn));
+    add_op(b, txn, k | INS_OP_WRITE, to_word(b, &b->value_column, value));
+}
+
+void ins_builder_read_list(struct ins_builder *b, uint32_t txn, struct ins_lit key,
+                           const struct ins_lit *elem, size_t count)
+{
+    if (b->error.status)
+        return;
+    const uint32_t k = key_id(b, key, USED_AS_LIST, line_of(b, txn));
+    const size_t list = b->list_off.len;
+    if (list >= UINT32_MAX - 1)
+        (void)ins_fail(&b->error, INS_E_INPUT, line_of(b, txn), "too many list reads");
+    ins_vec_u64_push(&b->list_off, b->list_elem.len);
+    for (size_t i = 0; i < count; i++)
+        ins_vec_u64_push(&b->list_elem, to_word(b, &b->value_column, elem[i]));
+    add_op(b, txn, k, list);
+}
+
+/* ---- initial values ---- */
+
+void ins_builder_init_default(struct ins_builder *b, struct ins_lit value)
+{
+    b->default_value = to_word(b, &b->value_column, value);
+    b->has_default = true;
+}
+
+void ins_builder_init_key(struct ins_builder *b, struct ins_lit key,
+                          struct ins_lit value)
+{
+    const uint32_t k = key_id(b, key, 0, 0);
+    const uint64_t word = to_word(b, &b->value_column, value);
+    if (b->error.status)
+        return;
+    b->key_init.at[k] = word;
+    b->key_init_state.at[k] = INIT_SET;
+}
+
+void ins_builder_init_none(struct ins_builder *b, struct ins_lit key)
+{
+    const uint32_t k = key_id(b, key, 0, 0);
+    if (!b->error.status)
+        b->key_init_state.at[k] = INIT_NONE;
+}
+
+void ins_builder_init_txn(struct ins_builder *b, uint32_t txn)
+{
+    b->init_txn = txn;
+}
+
+/* ---- finishing ---- */
+
+static bool any_failed(const struct ins_builder *b)
+{
+    return b->key_use.failed || b->key_init_state.failed || b->key_init.failed ||
+           b->txn_session.failed || b->txn_name.failed || b->txn_named.failed ||
+           b->txn_line.failed || b->txn_status.failed || b->txn_begin.failed ||
+           b->txn_end.failed || b->op_txn.failed || b->op_key.failed ||
+           b->op_value.failed || b->list_off.failed || b->list_elem.failed;
+}
+
+/* The initial transaction's last write of each key is the key's initial value. */
+static void take_initial_writes(struct ins_builder *b)
+{
+    if (b->init_txn == INS_NONE)
+        return;
+    for (size_t i = 0; i < b->op_key.len; i++) {
+        const uint32_t key = b->op_key.at[i];
+        if (b->op_txn.at[i] != b->init_txn || !(key & INS_OP_WRITE))
+            continue;
+        b->key_init.at[key & INS_OP_KEY] = b->op_value.at[i];
+        b->key_init_state.at[key & INS_OP_KEY] = INIT_SET;
+    }
+}
+
+/* Number the sessions: the initial transaction's own session, when it holds nothing
+ * else, is no session of the history. */
+static uint32_t number_sessions(const struct ins_builder *b, uint32_t *number,
+                                uint32_t *size)
+{
+    const uint32_t n = b->sessions.len;
+    for (size_t t = 0; t < b->txn_session.len; t++)
+        if (t != b->init_txn)
+            size[b->txn_session.at[t]]++;
+    uint32_t out = 0;
+    for (uint32_t s = 0; s < n; s++) {
+        const bool dropped =
+            b->init_txn != INS_NONE && !size[s] && b->txn_session.at[b->init_txn] == s;
+        number[s] = dropped ? INS_NONE : out++;
+    }
+    return out;
+}
+
+static void copy_sessions(const struct ins_builder *b, struct ins_history *h,
+                          const uint32_t *number, const uint32_t *size)
+{
+    h->session_first[0] = 1;
+    for (uint32_t s = 0; s < b->sessions.len; s++) {
+        if (number[s] == INS_NONE)
+            continue;
+        h->session_first[number[s] + 1] = h->session_first[number[s]] + size[s];
+        h->session_name[number[s]] = b->sessions.number[s];
+    }
+}
+
+/* Give every transaction its id, and copy its columns there. */
+static void copy_txns(const struct ins_builder *b, struct ins_history *h,
+                      const uint32_t *session_number, uint32_t *next, uint32_t *id)
+{
+    for (uint32_t s = 0; s < h->n_sessions; s++)
+        next[s] = h->session_first[s];
+    h->txn_session[0] = INS_NONE;
+    for (uint32_t t = 0; t < b->txn_session.len; t++) {
+        if (t == b->init_txn) {
+            id[t] = 0;
+            continue;
+        }
+        const uint32_t s = session_number[b->txn_session.at[t]];
+        const uint32_t u = id[t] = next[s]++;
+        h->txn_session[u] = s;
+        h->txn_status[u] = b->txn_status.at[t];
+        if (h->txn_name)
+            h->txn_name[u] = b->txn_name.at[t];
+        if (h->txn_line)
+            h->txn_line[u] = b->txn_line.at[t];
+        if (h->txn_begin) {
+            h->txn_begin[u] = b->txn_begin.at[t];
+            h->txn_end[u] = b->txn_end.at[t];
+        }
+    }
+    if (h->txn_begin)
+        h->txn_begin[0] = h->txn_end[0] = INS_NO_TIME;
+}
+
+/* Operations, stably sorted by the id of their transaction. */
+static void copy_ops(const struct ins_builder *b, struct ins_history *h,
+                     const uint32_t *id, uint32_t *next)
+{
+    const size_t n = b->op_key.len;
+    for (size_t i = 0; i < n; i++)
+        next[id[b->op_txn.at[i]]]++;
+    next[0] = 0;
+    uint32_t at = 0;
+    for (uint32_t t = 0; t < h->n_txns; t++) {
+        h->txn_op[t] = at;
+        at += next[t];
+        next[t] = h->txn_op[t];
+    }
+    h->txn_op[h->n_txns] = h->n_ops = at;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t t = id[b->op_txn.at[i]];
+        if (!t)
+            continue;
+        h->op_key[next[t]] = b->op_key.at[i];
+        h->op_value[next[t]++] = b->op_value.at[i];
+    }
+}
+
+static void copy_keys(struct ins_builder *b, struct ins_history *h)
+{
+    for (uint32_t k = 0; k < h->n_keys; k++) {
+        h->key_name[k] = b->keys.number[k];
+        const bool list = b->key_use.at[k] & USED_AS_LIST;
+        const uint8_t state = b->key_init_state.at[k];
+        const bool has =
+            list || state == INIT_SET || (state == INIT_DEFAULT && b->has_default);
+        h->key_flags[k] =
+            (uint8_t)((list ? INS_KEY_LIST : 0) | (has ? INS_KEY_HAS_INIT : 0));
+        h->key_init[k] = state == INIT_SET ? b->key_init.at[k] : b->default_value;
+    }
+}
+
+static bool allocate(const struct ins_builder *b, struct ins_history *h)
+{
+    h->session_first = INS_NEW0(uint32_t, (size_t)h->n_sessions + 1);
+    h->session_name = INS_NEW0(uint64_t, h->n_sessions);
+    h->txn_op = INS_NEW0(uint32_t, (size_t)h->n_txns + 1);
+    h->txn_session = INS_NEW0(uint32_t, h->n_txns);
+    h->txn_status = INS_NEW0(uint8_t, h->n_txns);
+    h->op_key = INS_NEW(uint32_t, b->op_key.len);
+    h->op_value = INS_NEW(uint64_t, b->op_key.len);
+    h->key_name = INS_NEW0(uint64_t, h->n_keys);
+    h->key_flags = INS_NEW0(uint8_t, h->n_keys);
+    h->key_init = INS_NEW0(uint64_t, h->n_keys);
+    if (b->any_name)
+        h->txn_name = INS_NEW0(uint64_t, h->n_txns);
+    if (b->any_line)
+        h->txn_line = INS_NEW0(uint32_t, h->n_txns);
+    if (b->any_time) {
+        h->txn_begin = INS_NEW0(int64_t, h->n_txns);
+        h->txn_end = INS_NEW0(int64_t, h->n_txns);
+    }
+    return h->session_first && h->session_name && h->txn_op && h->txn_session &&
+           h->txn_status && h->op_key && h->op_value && h->key_name && h->key_flags &&
+           h->key_init && (h->txn_name || !b->any_name) &&
+           (h->txn_line || !b->any_line) &&
+           ((h->txn_begin && h->txn_end) || !b->any_time);
+}
+
+static void name_initial(const struct ins_builder *b, struct ins_history *h)
+{
+    (void)snprintf(h->init_name, sizeof h->init_name, "init");
+    if (b->init_txn == INS_NONE)
+        return;
+    h->init_line = b->txn_line.at[b->init_txn];
+    if (!b->txn_named.at[b->init_txn])
+        return;
+    const struct ins_lit name =
+        ins_word_lit(b->txn_column.mode, b->txn_name.at[b->init_txn], &b->literals);
+    if (name.kind == INS_LIT_UINT)
+        (void)snprintf(h->init_name, sizeof h->init_name, "%" PRIu64, name.number);
+    else if (name.kind == INS_LIT_NEG)
+        (void)snprintf(h->init_name, sizeof h->init_name, "%" PRId64,
+                       (int64_t)name.number);
+    else if (name.kind != INS_LIT_NIL && name.len < sizeof h->init_name)
+        (void)snprintf(h->init_name, sizeof h->init_name, "%.*s", (int)name.len,
+                       name.text);
+}
+
+static enum ins_status fill(struct ins_builder *b, struct ins_history *h,
+                            struct ins_error *err)
+{
+    const uint32_t n_given = (uint32_t)b->txn_session.len;
+    struct ins_arena scratch = {0};
+    uint32_t *number = INS_ARENA_NEW(&scratch, uint32_t, b->sessions.len);
+    uint32_t *size = INS_ARENA_NEW(&scratch, uint32_t, b->sessions.len);
+    uint32_t *id = INS_ARENA_NEW(&scratch, uint32_t, n_given);
+    uint32_t *next =
+        INS_ARENA_NEW(&scratch, uint32_t, (size_t)n_given + b->sessions.len + 1);
+    enum ins_status st = INS_OK;
+    if (scratch.failed) {
+        st = ins_nomem(err, "the history");
+        goto out;
+    }
+    memset(size, 0, b->sessions.len * sizeof *size);
+    take_initial_writes(b);
+    h->n_sessions = number_sessions(b, number, size);
+    h->n_txns = n_given + 1 - (b->init_txn != INS_NONE);
+    h->n_keys = b->keys.len;
+    if (!allocate(b, h)) {
+        st = ins_nomem(err, "the history");
+        goto out;
+    }
+    copy_sessions(b, h, number, size);
+    copy_txns(b, h, number, next, id);
+    memset(next, 0, ((size_t)n_given + 1) * sizeof *next);
+    copy_ops(b, h, id, next);
+    copy_keys(b, h);
+    name_initial(b, h);
+    h->n_lists = (uint32_t)b->list_off.len;
+    ins_vec_u64_push(&b->list_off, b->list_elem.len);
+    if (b->list_off.failed) {
+        st = ins_nomem(err, "the history");
+        goto out;
+    }
+    h->list_off = ins_vec_u64_take(&b->list_off);
+    h->list_elem = ins_vec_u64_take(&b->list_elem);
+    h->session_mode = b->session_column.mode;
+    h->txn_mode = b->txn_column.mode;
+    h->key_mode = b->key_column.mode;
+    h->value_mode = b->value_column.mode;
+    h->literals = b->literals;
+    memset(&b->literals, 0, sizeof b->literals);
+out:
+    ins_arena_release(&scratch);
+    return st;
+}
+
+enum ins_status ins_builder_finish(struct ins_builder *b, unsigned threads,
+                                   struct ins_history **out, struct ins_error *err)
+{
+    *out = NULL;
+    if (any_failed(b))
+        out_of_memory(b);
+    if (b->error.status) {
+        if (err && !err->status)
+            *err = b->error;
+        return b->error.status;
+    }
+    struct ins_history *h = INS_NEW0(struct ins_history, 1);
+    if (!h)
+        return ins_nomem(err, "the history");
+    enum ins_status st = fill(b, h, err);
+    /* What has been copied is not needed twice while freezing. */
+    ins_vec_u32_release(&b->op_txn);
+    ins_vec_u32_release(&b->op_key);
+    ins_vec_u64_release(&b->op_value);
+    if (st == INS_OK)
+        st = ins_history_freeze(h, threads, err);
+    if (st != INS_OK) {
+        ins_history_free(h);
+        return st;
+    }
+    *out = h;
+    return INS_OK;
+}

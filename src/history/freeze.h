@@ -1,0 +1,42 @@
+/* freeze.h - the steps of ins_history_freeze that have files of their own. */
+#ifndef INS_FREEZE_H
+#define INS_FREEZE_H
+
+#include "base/vec.h"
+#include "history/history.h"
+
+/* Name what is wrong with register reads that found no writer: sets their op_from to
+ * one of a to f.  `op` lists them, in any order. */
+enum ins_status ins_freeze_misreads(struct ins_history *h, const uint32_t *op, size_t n,
+                                    struct ins_error *err);
+
+/* Resolve list reads, promote the indeterminate transactions that they show, and find
+ * each list key's known order.  Register reads are resolved before. */
+enum ins_status ins_freeze_lists(struct ins_history *h, struct ins_error *err);
+
+/* Promote every indeterminate transaction that a counted one must have read from, by
+ * its register reads and by the elements in lists (list_elem_op: the append shown at
+ * each position of list_elem, or INS_NONE; NULL without lists). */
+enum ins_status ins_freeze_promote(struct ins_history *h, const uint32_t *list_elem_op,
+                                   struct ins_error *err);
+
+/* Every write of some keys by (key, value): an open-addressing table of operations with
+ * a chain for equal ones. */
+struct ins_write_table {
+    uint32_t *slot; /* entry + 1, 0 when free */
+    size_t mask;
+    uint32_t *op;   /* by entry */
+    uint32_t *next; /* entry + 1 of the next equal one, 0 at the end */
+    uint32_t len, cap;
+};
+
+enum ins_status ins_write_table_init(struct ins_write_table *t, uint32_t capacity,
+                                     struct ins_error *err);
+void ins_write_table_add(struct ins_write_table *t, const struct ins_history *h,
+                         uint32_t op);
+/* The first entry with this key and value, or INS_NONE; go on with t->next. */
+uint32_t ins_write_table_find(const struct ins_write_table *t,
+                              const struct ins_history *h, ins_key key, uint64_t value);
+void ins_write_table_release(struct ins_write_table *t);
+
+#endif

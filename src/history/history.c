@@ -1,0 +1,93 @@
+#include "history.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+void ins_history_free(struct ins_history *h)
+{
+    if (!h)
+        return;
+    void *const arrays[] = {
+        h->session_first,   h->session_name,   h->txn_op,     h->txn_session,
+        h->txn_status,      h->txn_name,       h->txn_line,   h->txn_begin,
+        h->txn_end,         h->op_key,         h->op_from,    h->op_value,
+        h->list_off,        h->list_elem,      h->key_name,   h->key_flags,
+        h->key_init,        h->key_writer_off, h->key_writer, h->ambiguous_op,
+        h->ambiguous_group, h->group_off,      h->group_txn,  h->list_order_off,
+        h->list_order_op,
+    };
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        ins_free(arrays[i]);
+    ins_string_map_release(&h->literals.map);
+    ins_free(h);
+}
+
+bool ins_history_writes(const struct ins_history *h, ins_txn t, ins_key k)
+{
+    uint64_t lo = h->key_writer_off[k], hi = h->key_writer_off[k + 1];
+    while (lo < hi) {
+        const uint64_t mid = lo + (hi - lo) / 2;
+        if (h->key_writer[mid] < t)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < h->key_writer_off[k + 1] && h->key_writer[lo] == t;
+}
+
+const ins_txn *ins_history_candidates(const struct ins_history *h, uint32_t op,
+                                      uint32_t *count)
+{
+    uint32_t lo = 0, hi = h->n_ambiguous;
+    while (lo < hi) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        if (h->ambiguous_op[mid] < op)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    *count = 0;
+    if (lo == h->n_ambiguous || h->ambiguous_op[lo] != op)
+        return NULL;
+    const uint32_t g = h->ambiguous_group[lo];
+    *count = (uint32_t)(h->group_off[g + 1] - h->group_off[g]);
+    return h->group_txn + h->group_off[g];
+}
+
+ins_txn ins_op_txn(const struct ins_history *h, uint32_t op)
+{
+    uint32_t lo = 0, hi = h->n_txns; /* txn_op[lo] <= op < txn_op[hi] */
+    while (hi - lo > 1) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        if (h->txn_op[mid] <= op)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+struct ins_lit ins_history_key_lit(const struct ins_history *h, ins_key k)
+{
+    return ins_word_lit(h->key_mode, h->key_name[k], &h->literals);
+}
+
+struct ins_lit ins_history_value_lit(const struct ins_history *h, uint64_t word)
+{
+    return ins_word_lit(h->value_mode, word, &h->literals);
+}
+
+struct ins_lit ins_history_txn_lit(const struct ins_history *h, ins_txn t)
+{
+    if (t == INS_INIT)
+        return ins_lit_text(INS_LIT_STRING, h->init_name, strlen(h->init_name));
+    if (!h->txn_name)
+        return ins_lit_u64(t);
+    return ins_word_lit(h->txn_mode, h->txn_name[t], &h->literals);
+}
+
+struct ins_lit ins_history_session_lit(const struct ins_history *h, uint32_t session)
+{
+    return ins_word_lit(h->session_mode, h->session_name[session], &h->literals);
+}

@@ -1,0 +1,230 @@
+/* lists.c - list reads: which append each element is, what is wrong with a read, and
+ * the order of appends that the reads of a key fix.
+ *
+ * A read shows the whole list.  Elements that its own transaction appended before it
+ * must be its tail; what stands before them is the state that the transaction found.
+ * All reads of a key must be prefixes of the longest one, whose order is the known
+ * version order of the key; appends that it does not show come later. */
+#include "freeze.h"
+
+struct lists {
+    struct ins_history *h;
+    struct ins_write_table appends; /* all appends, of every status */
+    uint32_t *stamp;                /* by entry: the last list that showed it, + 1 */
+    uint32_t *elem_op; /* by position in list_elem: the append, or INS_NONE */
+    uint32_t *longest; /* by key: the list, or INS_NONE */
+};
+
+static bool is_list_read(const struct ins_history *h, uint32_t op)
+{
+    const uint32_t word = h->op_key[op];
+    return !(word & (INS_OP_WRITE | INS_OP_UNKNOWN)) && ins_is_list_key(h, word);
+}
+
+/* The append that one element is.  INS_NONE with *from set to the reason when there is
+ * none or more than one. */
+static uint32_t resolve_element(struct lists *l, ins_key k, uint64_t value,
+                                ins_txn self, uint32_t op, uint32_t *from)
+{
+    const struct ins_history *h = l->h;
+    const struct ins_write_table *t = &l->appends;
+    uint32_t found = INS_NONE, candidates = 0;
+    bool future = false, aborted = false;
+    for (uint32_t e = ins_write_table_find(t, h, k, value); e != INS_NONE;
+         e = t->next[e] - 1) {
+        const ins_txn writer = ins_op_txn(h, t->op[e]);
+        if (writer == self && t->op[e] > op) {
+            future = true;
+        } else if (h->txn_status[writer] == INS_ABORTED) {
+            aborted = true;
+        } else {
+            found = e;
+            candidates++;
+        }
+    }
+    if (candidates == 1)
+        return found;
+    *from = candidates ? INS_FROM_AMBIGUOUS
+            : future   ? INS_FROM_FUTURE
+            : aborted  ? INS_FROM_ABORTED
+                       : INS_FROM_THIN_AIR;
+    return INS_NONE;
+}
+
+/* Do the transaction's own appends before `op` end the list?  *own counts them. */
+static uint32_t check_own_tail(const struct ins_history *h, ins_txn self, uint32_t op,
+                               uint32_t *own)
+{
+    const uint32_t appended = h->op_key[op] | INS_OP_WRITE;
+    const uint64_t *const elem = h->list_elem + h->list_off[h->op_value[op]];
+    const uint64_t n = h->list_off[h->op_value[op] + 1] - h->list_off[h->op_value[op]];
+    uint32_t count = 0;
+    for (uint32_t i = h->txn_op[self]; i < op; i++)
+        count += h->op_key[i] == appended;
+    *own = count;
+    if (!count)
+        return INS_FROM_OWN;
+    bool same = n >= count, ends_early = false;
+    uint64_t at = n - count;
+    for (uint32_t i = h->txn_op[self]; i < op; i++) {
+        if (h->op_key[i] != appended)
+            continue;
+        same = same && elem[at++] == h->op_value[i];
+        ends_early |= n && elem[n - 1] == h->op_value[i];
+    }
+    return same ? INS_FROM_OWN : ends_early ? INS_FROM_NOT_LAST : INS_FROM_NOT_OWN;
+}
+
+static uint32_t resolve_list(struct lists *l, ins_txn self, uint32_t op)
+{
+    const struct ins_history *h = l->h;
+    const uint32_t list = (uint32_t)h->op_value[op];
+    const ins_key k = h->op_key[op];
+    uint32_t from = INS_FROM_OWN;
+    for (uint64_t i = h->list_off[list]; i < h->list_off[list + 1]; i++) {
+        const uint32_t e = resolve_element(l, k, h->list_elem[i], self, op, &from);
+        if (e == INS_NONE)
+            return from;
+        if (l->stamp[e] == list + 1)
+            return INS_FROM_DUPLICATE_ELEMENTS;
+        l->stamp[e] = list + 1;
+        l->elem_op[i] = l->appends.op[e];
+    }
+    uint32_t own;
+    from = check_own_tail(h, self, op, &own);
+    if (own || from != INS_FROM_OWN)
+        return from;
+    if (h->list_off[list] == h->list_off[list + 1])
+        return INS_INIT;
+    const uint32_t last = l->elem_op[h->list_off[list + 1] - 1];
+    if (h->op_from[last] != INS_WRITE_FINAL)
+        return INS_FROM_INTERMEDIATE;
+    return ins_op_txn(h, last);
+}
+
+static bool is_sound(uint32_t from)
+{
+    return from < INS_FROM_SPECIAL || from == INS_FROM_OWN;
+}
+
+/* Resolve the list reads of one transaction; a read that is set aside shows nothing. */
+static void resolve_txn(struct lists *l, ins_txn t)
+{
+    struct ins_history *h = l->h;
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+        if (!is_list_read(h, op))
+            continue;
+        const uint32_t from = h->op_from[op] = resolve_list(l, t, op);
+        if (is_sound(from))
+            continue;
+        const uint64_t list = h->op_value[op];
+        for (uint64_t i = h->list_off[list]; i < h->list_off[list + 1]; i++)
+            l->elem_op[i] = INS_NONE;
+    }
+}
+
+static uint64_t list_len(const struct ins_history *h, uint64_t list)
+{
+    return h->list_off[list + 1] - h->list_off[list];
+}
+
+static void find_longest(struct lists *l)
+{
+    const struct ins_history *h = l->h;
+    for (ins_key k = 0; k < h->n_keys; k++)
+        l->longest[k] = INS_NONE;
+    for (ins_txn t = 1; t < h->n_txns; t++) {
+        if (!ins_counted(h, t))
+            continue;
+        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+            if (!is_list_read(h, op) || !is_sound(h->op_from[op]))
+                continue;
+            uint32_t *best = &l->longest[h->op_key[op]];
+            if (*best == INS_NONE || list_len(h, *best) < list_len(h, h->op_value[op]))
+                *best = (uint32_t)h->op_value[op];
+        }
+    }
+}
+
+static void check_prefixes(struct lists *l)
+{
+    struct ins_history *h = l->h;
+    for (ins_txn t = 1; t < h->n_txns; t++) {
+        if (!ins_counted(h, t))
+            continue;
+        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+            if (!is_list_read(h, op) || !is_sound(h->op_from[op]))
+                continue;
+            const uint64_t list = h->op_value[op], best = l->longest[h->op_key[op]];
+            if (memcmp(l->elem_op + h->list_off[list], l->elem_op + h->list_off[best],
+                       list_len(h, list) * sizeof *l->elem_op) != 0)
+                h->op_from[op] = INS_FROM_INCOMPATIBLE;
+        }
+    }
+}
+
+static bool copy_orders(struct lists *l)
+{
+    struct ins_history *h = l->h;
+    h->list_order_off = INS_NEW0(uint64_t, (size_t)h->n_keys + 1);
+    if (!h->list_order_off)
+        return false;
+    for (ins_key k = 0; k < h->n_keys; k++)
+        h->list_order_off[k + 1] =
+            h->list_order_off[k] +
+            (l->longest[k] == INS_NONE ? 0 : list_len(h, l->longest[k]));
+    h->list_order_op = INS_NEW(uint32_t, h->list_order_off[h->n_keys]);
+    if (!h->list_order_op)
+        return false;
+    for (ins_key k = 0; k < h->n_keys; k++)
+        if (l->longest[k] != INS_NONE)
+            memcpy(h->list_order_op + h->list_order_off[k],
+                   l->elem_op + h->list_off[l->longest[k]],
+                   list_len(h, l->longest[k]) * sizeof *h->list_order_op);
+    return true;
+}
+
+static enum ins_status collect_appends(struct lists *l, struct ins_error *err)
+{
+    const struct ins_history *h = l->h;
+    uint32_t n = 0;
+    for (uint32_t op = 0; op < h->n_ops; op++)
+        n += ins_is_write(h, op) && ins_is_list_key(h, ins_op_key(h, op));
+    enum ins_status st = ins_write_table_init(&l->appends, n, err);
+    if (st != INS_OK)
+        return st;
+    for (uint32_t op = 0; op < h->n_ops; op++)
+        if (ins_is_write(h, op) && ins_is_list_key(h, ins_op_key(h, op)))
+            ins_write_table_add(&l->appends, h, op);
+    const uint64_t elements = h->n_lists ? h->list_off[h->n_lists] : 0;
+    l->stamp = INS_NEW0(uint32_t, n);
+    l->longest = INS_NEW(uint32_t, h->n_keys);
+    l->elem_op = INS_NEW(uint32_t, elements);
+    if (!l->stamp || !l->longest || !l->elem_op)
+        return ins_nomem(err, "the lists");
+    memset(l->elem_op, 0xff, elements * sizeof *l->elem_op);
+    return INS_OK;
+}
+
+enum ins_status ins_freeze_lists(struct ins_history *h, struct ins_error *err)
+{
+    struct lists l = {.h = h};
+    enum ins_status st = collect_appends(&l, err);
+    if (st == INS_OK) {
+        for (ins_txn t = 1; t < h->n_txns; t++)
+            if (h->txn_status[t] != INS_ABORTED)
+                resolve_txn(&l, t);
+        st = ins_freeze_promote(h, l.elem_op, err);
+    }
+    if (st == INS_OK) {
+        find_longest(&l);
+        check_prefixes(&l);
+        if (!copy_orders(&l))
+            st = ins_nomem(err, "the orders of the lists");
+    }
+    ins_write_table_release(&l.appends);
+    ins_free(l.stamp);
+    ins_free(l.longest);
+    ins_free(l.elem_op);
+    return st;
+}
