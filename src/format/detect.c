@@ -1,0 +1,101 @@
+#include "format/detect.h"
+
+#include "format/bytes.h"
+
+#include <dirent.h>
+#include <string.h>
+
+static bool starts_with(const char *data, size_t size, const char *text)
+{
+    const size_t len = strlen(text);
+    return size >= len && !memcmp(data, text, len);
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == ',';
+}
+
+/* Past blanks and comments to the end of their line; comment -1: there are none. */
+static size_t skip_blank(const char *data, size_t size, size_t i, int comment)
+{
+    while (i < size && (is_blank(data[i]) || data[i] == comment)) {
+        if (data[i] == comment)
+            while (i < size && data[i] != '\n')
+                i++;
+        else
+            i++;
+    }
+    return i;
+}
+
+/* Five numbers, three short strings and a count of sessions that fits in the rest. */
+static bool looks_like_dbcop(const char *data, size_t size)
+{
+    size_t at = 5 * sizeof(uint64_t);
+    for (int i = 0; i < 3; i++) {
+        if (size < at + 8)
+            return false;
+        const uint64_t len = ins_le64(data + at);
+        if (len > size || size - len < at + 8)
+            return false;
+        at += 8 + (size_t)len;
+    }
+    return size >= at + 8 && ins_le64(data + at) <= (size - at) / 8;
+}
+
+static const char *detect_events(const char *data, size_t size)
+{
+    size_t i = skip_blank(data, size, 0, ';');
+    if (i < size && (data[i] == '[' || data[i] == '('))
+        i = skip_blank(data, size, i + 1, ';');
+    if (i < size && data[i] == '#') /* a tagged or discarded form: only EDN has those */
+        return "edn";
+    if (i == size || data[i] != '{')
+        return i < size && i && data[i] == ']' ? "edn" : NULL;
+    i = skip_blank(data, size, i + 1, ';');
+    return i < size && data[i] == '"' ? "json" : "edn";
+}
+
+const char *ins_detect_bytes(const char *data, size_t size)
+{
+    if (starts_with(data, size, INS_BIN_MAGIC))
+        return "insulab";
+    size_t i = skip_blank(data, size, 0, '#');
+    if (starts_with(data + i, size - i, "insula"))
+        return "insula";
+    i = skip_blank(data, size, 0, -1);
+    if (i + 1 < size && (data[i] == 'r' || data[i] == 'w')) {
+        if (data[i + 1] == '(')
+            return "plume";
+        if (data[i + 1] == ' ' || data[i + 1] == '\t')
+            return "awdit";
+    }
+    if (starts_with(data + i, size - i, "--") || starts_with(data + i, size - i, "=="))
+        return "awdit";
+    const char *events = detect_events(data, size);
+    if (events)
+        return events;
+    return looks_like_dbcop(data, size) ? "dbcop" : NULL;
+}
+
+const char *ins_detect_directory(const char *path)
+{
+    DIR *dir = opendir(path);
+    if (!dir)
+        return NULL;
+    const char *id = NULL;
+    const struct dirent *entry;
+    /* The stream is this call's own. */
+    while ((entry = readdir(dir))) { /* NOLINT(concurrency-mt-unsafe) */
+        const size_t len = strlen(entry->d_name);
+        if (!strcmp(entry->d_name, "history.bincode")) {
+            id = "dbcop";
+            break;
+        }
+        if (len > 4 && !strcmp(entry->d_name + len - 4, ".log"))
+            id = "cobra";
+    }
+    (void)closedir(dir);
+    return id;
+}

@@ -1,0 +1,196 @@
+#include "format/format.h"
+
+#include "format/detect.h"
+#include "format/loss.h"
+#include "format/readers.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const struct ins_format formats[] = {
+    {.id = "dbcop",
+     .description = "dbcop history.bincode, the file or its directory",
+     .holds = INS_HOLDS_ABORTED,
+     .file_name = "history.bincode",
+     .read = ins_dbcop_read,
+     .can_express = ins_dbcop_can_express,
+     .write = ins_dbcop_write},
+    {.id = "awdit",
+     .description = "AWDIT's test format: w k v, ----- and =====",
+     .guesses_init = true,
+     .read = ins_awdit_read,
+     .can_express = ins_awdit_can_express,
+     .write = ins_awdit_write},
+};
+
+const struct ins_format *ins_format_at(unsigned i)
+{
+    return i < sizeof formats / sizeof *formats ? &formats[i] : NULL;
+}
+
+const struct ins_format *ins_format_find(const char *id, struct ins_error *err)
+{
+    char known[256] = "";
+    size_t len = 0;
+    for (unsigned i = 0; ins_format_at(i); i++) {
+        if (!strcmp(formats[i].id, id))
+            return &formats[i];
+        const int n = snprintf(known + len, sizeof known - len, "%s%s", i ? ", " : "",
+                               formats[i].id);
+        len += n > 0 ? (size_t)n : 0;
+    }
+    (void)ins_fail(err, INS_E_USAGE, 0, "unknown format '%s', expected one of %s", id,
+                   known);
+    return NULL;
+}
+
+/* ---- loading ---- */
+
+static enum ins_status check_options(const struct ins_format *f,
+                                     const struct ins_read_options *o,
+                                     struct ins_error *err)
+{
+    static const char *const known[] = {"auto", "zero", "first", "none"};
+    if (!o->init || !strcmp(o->init, "auto"))
+        return INS_OK;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(o->init, known[i]))
+            return f->guesses_init
+                       ? INS_OK
+                       : ins_fail(err, INS_E_USAGE, 0,
+                                  "the initial values of format '%s' are not a guess, "
+                                  "expected no choice of them",
+                                  f->id);
+    return ins_fail(err, INS_E_USAGE, 0,
+                    "unknown initial values '%s', expected auto, zero, first or none",
+                    o->init);
+}
+
+/* What every reader's result goes through. */
+static enum ins_status finish(const struct ins_format *f, enum ins_status st,
+                              struct ins_history **out)
+{
+    if (st != INS_OK) {
+        *out = NULL;
+        return st;
+    }
+    (void)snprintf((*out)->format, sizeof(*out)->format, "%s", f->id);
+    return INS_OK;
+}
+
+enum ins_status ins_format_read(const struct ins_format *f, const struct ins_input *in,
+                                const struct ins_read_options *o,
+                                struct ins_history **out, struct ins_error *err)
+{
+    *out = NULL;
+    const enum ins_status st = check_options(f, o, err);
+    return st == INS_OK ? finish(f, f->read(in, o, out, err), out) : st;
+}
+
+static enum ins_status load_stream(const char *path, const struct ins_read_options *o,
+                                   const struct ins_format *f, struct ins_history **out,
+                                   struct ins_error *err)
+{
+    struct ins_input in = {0};
+    enum ins_status st = ins_input_open(&in, path, err);
+    if (st == INS_OK && !f) {
+        const char *id = ins_detect_bytes(in.data, in.size);
+        if (id)
+            f = ins_format_find(id, err);
+        else
+            st = ins_fail(err, INS_E_INPUT, 0,
+                          in.size ? "cannot tell the format, expected a history"
+                                  : "the file is empty, expected a history");
+    }
+    if (st == INS_OK)
+        st = ins_format_read(f, &in, o, out, err);
+    ins_input_release(&in);
+    return st;
+}
+
+static enum ins_status load_directory(const char *path,
+                                      const struct ins_read_options *o,
+                                      const struct ins_format *f,
+                                      struct ins_history **out, struct ins_error *err)
+{
+    if (!f) {
+        const char *id = ins_detect_directory(path);
+        if (!id)
+            return ins_fail(err, INS_E_INPUT, 0,
+                            "cannot tell the format of the directory, expected T*.log "
+                            "or history.bincode in it");
+        f = ins_format_find(id, err);
+    }
+    if (f->directory) {
+        const enum ins_status st = check_options(f, o, err);
+        return st == INS_OK ? finish(f, f->read_directory(path, o, out, err), out) : st;
+    }
+    if (!f->file_name)
+        return ins_fail(err, INS_E_INPUT, 0, "is a directory, expected a file");
+    char file[4096];
+    const int n = snprintf(file, sizeof file, "%s/%s", path, f->file_name);
+    if (n < 0 || (size_t)n >= sizeof file)
+        return ins_fail(err, INS_E_IO, 0, "the path is too long");
+    return load_stream(file, o, f, out, err);
+}
+
+enum ins_status ins_format_load(const char *path, const struct ins_read_options *o,
+                                struct ins_history **out, struct ins_error *err)
+{
+    static const struct ins_read_options defaults = {0};
+    const struct ins_format *f = NULL;
+    struct stat sb;
+    *out = NULL;
+    if (!o)
+        o = &defaults;
+    if (o->format && !(f = ins_format_find(o->format, err)))
+        return INS_E_USAGE;
+    const bool directory =
+        strcmp(path, "-") != 0 && !stat(path, &sb) && S_ISDIR(sb.st_mode);
+    const enum ins_status st = directory ? load_directory(path, o, f, out, err)
+                                         : load_stream(path, o, f, out, err);
+    if (st != INS_OK && err)
+        ins_error_in_file(err, path);
+    return st;
+}
+
+/* ---- what a format can express ---- */
+
+enum ins_status ins_format_can_express(const struct ins_format *f,
+                                       const struct ins_history *h,
+                                       struct ins_error *err)
+{
+    const struct {
+        unsigned need;
+        const char *what;
+    } losses[] = {
+        {INS_HOLDS_ABORTED, "aborted transactions"},
+        {INS_HOLDS_INDETERMINATE, "indeterminate transactions"},
+        {INS_HOLDS_TIMES, "begin and end times"},
+        {INS_HOLDS_LISTS, "lists (a read keeps its last element)"},
+        {INS_HOLDS_UNKNOWN, "reads without a result"},
+        {INS_HOLDS_WORDS, "keys or values that are not unsigned integers"},
+        {INS_HOLDS_KEYWORDS, "keywords, as opposed to strings"},
+    };
+    const unsigned lost = ins_loss_needs(h) & ~f->holds;
+    char text[400] = "";
+    size_t len = 0;
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
+        if (!(lost & losses[i].need))
+            continue;
+        if (losses[i].need == INS_HOLDS_KEYWORDS && (lost & INS_HOLDS_WORDS))
+            continue; /* said already */
+        const int n = snprintf(text + len, sizeof text - len, "%s%s", len ? ", " : "",
+                               losses[i].what);
+        len += n > 0 ? (size_t)n : 0;
+    }
+    struct ins_error more = {0};
+    if (f->can_express && f->can_express(h, &more) != INS_OK)
+        (void)snprintf(text + len, sizeof text - len, "%s%s", len ? "; " : "",
+                       more.text);
+    if (!text[0])
+        return INS_OK;
+    return ins_fail(err, INS_E_LOSSY, 0, "format '%s' would lose: %s", f->id, text);
+}
