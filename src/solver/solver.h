@@ -57,6 +57,7 @@ struct ins_step ins_solver_step(const struct ins_solver *s, size_t i);
 
 struct ins_solver_stats {
     uint64_t decisions, conflicts, propagations, restarts, cycles, learned;
+    uint64_t implied; /* literals made false because their edge would close a cycle */
 };
 struct ins_solver_stats ins_solver_stats(const struct ins_solver *s);
 

@@ -1,0 +1,140 @@
+#include "solver/cdcl.h"
+
+#include <assert.h>
+
+/* References share a word with two bits of kind. */
+#define ARENA_MAX ((size_t)1 << 30)
+
+uint32_t ins_clause_reason(uint32_t ref, const uint32_t *lit)
+{
+    return ref == INS_NO_CLAUSE ? lit[1] << 2 | INS_BY_BINARY
+                                : ref << 2 | INS_BY_CLAUSE;
+}
+
+uint32_t ins_clause_add(struct ins_solver *s, const uint32_t *lit, size_t n,
+                        uint32_t flags)
+{
+    assert(n >= 2);
+    uint32_t ref = INS_NO_CLAUSE;
+    if (n > 2) {
+        if (s->arena.len + n + INS_CLAUSE_HEAD >= ARENA_MAX ||
+            !ins_vec_u32_reserve(&s->arena, n + INS_CLAUSE_HEAD)) {
+            s->failed = true;
+            return INS_NO_CLAUSE;
+        }
+        ref = (uint32_t)s->arena.len;
+        s->arena.at[ref] = (uint32_t)n;
+        s->arena.at[ref + 1] = flags;
+        memcpy(&s->arena.at[ref + INS_CLAUSE_HEAD], lit, n * sizeof *lit);
+        s->arena.len += n + INS_CLAUSE_HEAD;
+        if (flags & INS_LEARNED)
+            ins_vec_u32_push(&s->learned, ref);
+        s->failed |= s->learned.failed != 0;
+    }
+    ins_watch_add(s, lit[0], (struct ins_watch){ref, lit[1]});
+    ins_watch_add(s, lit[1], (struct ins_watch){ref, lit[0]});
+    return ref;
+}
+
+static void sort_lits(uint32_t *lit, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        const uint32_t x = lit[i];
+        size_t j = i;
+        for (; j && lit[j - 1] > x; j--)
+            lit[j] = lit[j - 1];
+        lit[j] = x;
+    }
+}
+
+static int compare_lits(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+void ins_clause_input(struct ins_solver *s, uint32_t *lit, size_t n)
+{
+    assert(ins_level(s) == 0);
+    if (n > 32)
+        qsort(lit, n, sizeof *lit, compare_lits);
+    else
+        sort_lits(lit, n);
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t l = lit[i];
+        if (s->value[l] > 0 || (i + 1 < n && lit[i + 1] == (l ^ 1)))
+            return;
+        if (s->value[l] < 0 || (kept && lit[kept - 1] == l))
+            continue;
+        lit[kept++] = l;
+    }
+    if (!kept)
+        s->refuted = true;
+    else if (kept == 1)
+        ins_assign(s, lit[0], INS_BY_NOBODY);
+    else
+        (void)ins_clause_add(s, lit, kept, 0);
+}
+
+/* Where a kept clause went is left in its first literal's place. */
+static void move_clauses(struct ins_solver *s)
+{
+    uint32_t *const at = s->arena.at;
+    struct ins_vec_u32 packed = {0};
+    if (!ins_vec_u32_reserve(&packed, s->arena.len - s->wasted + 1)) {
+        s->failed = true;
+        return;
+    }
+    size_t to = 0;
+    for (size_t ref = 0; ref < s->arena.len;) {
+        const size_t size = at[ref] + INS_CLAUSE_HEAD;
+        if (!(at[ref + 1] & INS_GARBAGE)) {
+            memcpy(packed.at + to, at + ref, size * sizeof *at);
+            at[ref + INS_CLAUSE_HEAD] = (uint32_t)to;
+            to += size;
+        }
+        ref += size;
+    }
+    packed.len = to;
+    for (uint32_t l = 0; l < 2 * s->n_vars; l++) {
+        struct ins_watches *list = &s->watch[l];
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < list->len; i++) {
+            struct ins_watch w = list->at[i];
+            if (w.ref != INS_NO_CLAUSE) {
+                if (at[w.ref + 1] & INS_GARBAGE)
+                    continue;
+                w.ref = at[w.ref + INS_CLAUSE_HEAD];
+            }
+            list->at[kept++] = w;
+        }
+        list->len = kept;
+    }
+    for (uint32_t i = 0; i < s->n_trail; i++) {
+        uint32_t *reason = &s->reason[s->trail[i] >> 1];
+        if ((*reason & 3) != INS_BY_CLAUSE)
+            continue;
+        const uint32_t ref = *reason >> 2;
+        /* Level 0 needs no reasons, so its clauses may go. */
+        *reason = at[ref + 1] & INS_GARBAGE
+                      ? INS_BY_NOBODY
+                      : at[ref + INS_CLAUSE_HEAD] << 2 | INS_BY_CLAUSE;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < s->learned.len; i++) {
+        const uint32_t ref = s->learned.at[i];
+        if (!(at[ref + 1] & INS_GARBAGE))
+            s->learned.at[kept++] = at[ref + INS_CLAUSE_HEAD];
+    }
+    s->learned.len = kept;
+    ins_vec_u32_release(&s->arena);
+    s->arena = packed;
+    s->wasted = 0;
+}
+
+void ins_clause_collect(struct ins_solver *s)
+{
+    if (s->wasted)
+        move_clauses(s);
+}
