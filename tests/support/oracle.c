@@ -1,0 +1,675 @@
+#include "oracle.h"
+
+#include <string.h>
+
+/* Node 0 is the initial transaction, node i + 1 is transaction i.  A relation is a row
+ * of bits for each node. */
+enum { NODES = TINY_TXNS + 1, READS = TINY_TXNS * TINY_OPS };
+
+struct relation {
+    uint16_t row[NODES];
+};
+
+/* An external read whose result is known. */
+struct read {
+    uint8_t reader, op, key;
+    uint8_t source; /* the node it reads from, in the choice being tried */
+    uint16_t shown; /* nodes that it proves to have committed */
+};
+
+/* One attempt: a set of counted transactions, a source for each read, and version
+ * orders for as many keys as have been ordered. */
+struct world {
+    const struct tiny_history *h;
+    unsigned n;
+    uint16_t counted;
+    struct read read[READS];
+    unsigned n_reads;
+    uint8_t version[TINY_KEYS][NODES]; /* writers of a key in version order */
+    uint8_t n_versions[TINY_KEYS];     /* 0: not ordered yet */
+    struct relation so, wr;
+    enum oracle_level level; /* the one that version orders are tried for */
+    bool found;
+    unsigned holds;
+};
+
+static bool has(const struct relation *r, unsigned a, unsigned b)
+{
+    return (r->row[a] >> b) & 1;
+}
+
+static void add(struct relation *r, unsigned a, unsigned b)
+{
+    r->row[a] = (uint16_t)(r->row[a] | 1u << b);
+}
+
+static struct relation either(struct relation a, const struct relation *b)
+{
+    for (unsigned i = 0; i < NODES; i++)
+        a.row[i] |= b->row[i];
+    return a;
+}
+
+static struct relation then(const struct relation *a, const struct relation *b)
+{
+    struct relation r = {0};
+    for (unsigned i = 0; i < NODES; i++)
+        for (unsigned j = 0; j < NODES; j++)
+            if (has(a, i, j))
+                r.row[i] |= b->row[j];
+    return r;
+}
+
+static struct relation closure(struct relation r)
+{
+    for (unsigned k = 0; k < NODES; k++)
+        for (unsigned i = 0; i < NODES; i++)
+            if (has(&r, i, k))
+                r.row[i] |= r.row[k];
+    return r;
+}
+
+static bool acyclic(struct relation r)
+{
+    r = closure(r);
+    for (unsigned i = 0; i < NODES; i++)
+        if (has(&r, i, i))
+            return false;
+    return true;
+}
+
+static const struct tiny_txn *txn_of(const struct world *w, unsigned node)
+{
+    return &w->h->txn[node - 1];
+}
+
+static bool is_counted(const struct world *w, unsigned node)
+{
+    return (w->counted >> node) & 1;
+}
+
+/* ---- the operations ---- */
+
+static bool writes(const struct tiny_history *h, unsigned node, unsigned key)
+{
+    if (node == 0)
+        return h->list[key] || h->init[key] != TINY_NO_VALUE;
+    const struct tiny_txn *t = &h->txn[node - 1];
+    for (unsigned i = 0; i < t->n_ops; i++)
+        if (t->op[i].type == TINY_WRITE && t->op[i].key == key)
+            return true;
+    return false;
+}
+
+/* The register value that a transaction leaves behind; false when it writes none. */
+static bool final_value(const struct tiny_history *h, unsigned node, unsigned key,
+                        uint8_t *value)
+{
+    if (!writes(h, node, key))
+        return false;
+    if (node == 0) {
+        *value = h->init[key];
+        return true;
+    }
+    const struct tiny_txn *t = &h->txn[node - 1];
+    for (unsigned i = 0; i < t->n_ops; i++)
+        if (t->op[i].type == TINY_WRITE && t->op[i].key == key)
+            *value = t->op[i].value;
+    return true;
+}
+
+/* How many writes of `key` stand before operation `op`, and the last one's value. */
+static unsigned own_writes(const struct tiny_txn *t, unsigned op, unsigned key,
+                           uint8_t *last)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < op; i++)
+        if (t->op[i].type == TINY_WRITE && t->op[i].key == key) {
+            n++;
+            *last = t->op[i].value;
+        }
+    return n;
+}
+
+static bool is_known_read(const struct tiny_op *op)
+{
+    return op->type == TINY_READ;
+}
+
+/* ---- read consistency ---- */
+
+/* List the external reads of the counted transactions; false when an internal register
+ * read does not return the latest own write (d, e). */
+static bool list_reads(struct world *w)
+{
+    bool fine = true;
+    w->n_reads = 0;
+    for (unsigned node = 1; node < w->n; node++) {
+        if (!is_counted(w, node))
+            continue;
+        const struct tiny_txn *t = txn_of(w, node);
+        for (unsigned i = 0; i < t->n_ops; i++) {
+            const struct tiny_op *op = &t->op[i];
+            uint8_t own = 0;
+            if (!is_known_read(op))
+                continue;
+            if (!own_writes(t, i, op->key, &own))
+                w->read[w->n_reads++] = (struct read){
+                    .reader = (uint8_t)node, .op = (uint8_t)i, .key = op->key};
+            else if (!w->h->list[op->key])
+                fine &= own == op->value;
+        }
+    }
+    return fine;
+}
+
+/* May this register read be from `node`?  A counted transaction other than the reader
+ * whose final write of the key it returns (so none of a, b, c, f). */
+static bool may_read_from(const struct world *w, const struct read *r, unsigned node)
+{
+    uint8_t value = 0;
+    return is_counted(w, node) && node != r->reader &&
+           final_value(w->h, node, r->key, &value) &&
+           value == txn_of(w, r->reader)->op[r->op].value;
+}
+
+/* What the list of `key` looks like when the first n versions are in it. */
+static unsigned list_after(const struct world *w, unsigned key, unsigned n,
+                           uint8_t *out)
+{
+    unsigned len = 0;
+    for (unsigned v = 0; v < n; v++) {
+        if (!w->version[key][v])
+            continue;
+        const struct tiny_txn *t = txn_of(w, w->version[key][v]);
+        for (unsigned i = 0; i < t->n_ops; i++)
+            if (t->op[i].type == TINY_WRITE && t->op[i].key == key)
+                out[len++] = t->op[i].value;
+    }
+    return len;
+}
+
+/* An external list read must show the first versions of the key, whole transactions,
+ * not its own. */
+static bool list_read_matches(struct world *w, struct read *r)
+{
+    const struct tiny_op *op = &txn_of(w, r->reader)->op[r->op];
+    uint8_t list[TINY_TXNS * TINY_OPS];
+    r->shown = 0;
+    for (unsigned n = 1; n <= w->n_versions[r->key]; n++) {
+        const unsigned node = w->version[r->key][n - 1];
+        if (node == r->reader)
+            return false;
+        r->shown = (uint16_t)(r->shown | 1u << node);
+        const unsigned len = list_after(w, r->key, n, list);
+        if (len == op->len && !memcmp(list, op->list, len)) {
+            r->source = (uint8_t)node;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A list read after own appends must show all versions before its transaction's and
+ * then exactly those own appends. */
+static bool own_list_read_matches(const struct world *w, unsigned node, unsigned at)
+{
+    const struct tiny_txn *t = txn_of(w, node);
+    const struct tiny_op *op = &t->op[at];
+    uint8_t list[TINY_TXNS * TINY_OPS];
+    unsigned before = 0;
+    while (w->version[op->key][before] != node)
+        before++;
+    unsigned len = list_after(w, op->key, before, list);
+    for (unsigned i = 0; i < at; i++)
+        if (t->op[i].type == TINY_WRITE && t->op[i].key == op->key)
+            list[len++] = t->op[i].value;
+    return len == op->len && !memcmp(list, op->list, len);
+}
+
+static bool list_reads_match(struct world *w, unsigned key)
+{
+    for (unsigned i = 0; i < w->n_reads; i++)
+        if (w->read[i].key == key && !list_read_matches(w, &w->read[i]))
+            return false;
+    for (unsigned node = 1; node < w->n; node++) {
+        if (!is_counted(w, node))
+            continue;
+        const struct tiny_txn *t = txn_of(w, node);
+        for (unsigned i = 0; i < t->n_ops; i++) {
+            uint8_t own;
+            if (is_known_read(&t->op[i]) && t->op[i].key == key &&
+                own_writes(t, i, key, &own) && !own_list_read_matches(w, node, i))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* What an own list read shows of others, it proves to have committed. */
+static uint16_t shown_by_own_reads(const struct world *w, unsigned node)
+{
+    const struct tiny_txn *t = txn_of(w, node);
+    uint16_t shown = 0;
+    for (unsigned i = 0; i < t->n_ops; i++) {
+        const unsigned key = t->op[i].key;
+        uint8_t own;
+        if (!is_known_read(&t->op[i]) || !w->h->list[key] ||
+            !own_writes(t, i, key, &own))
+            continue;
+        for (unsigned v = 0; w->version[key][v] != node; v++)
+            shown = (uint16_t)(shown | 1u << w->version[key][v]);
+    }
+    return shown;
+}
+
+/* Is every counted indeterminate transaction read from by a counted one, starting from
+ * the committed ones? */
+static bool counted_are_observed(const struct world *w)
+{
+    uint16_t seen = 1, before = 0;
+    for (unsigned node = 1; node < w->n; node++)
+        if (txn_of(w, node)->status == TINY_COMMITTED)
+            seen = (uint16_t)(seen | 1u << node);
+    while (seen != before) {
+        before = seen;
+        for (unsigned i = 0; i < w->n_reads; i++)
+            if ((seen >> w->read[i].reader) & 1)
+                seen |= w->read[i].shown;
+        for (unsigned node = 1; node < w->n; node++)
+            if ((seen >> node) & 1)
+                seen |= shown_by_own_reads(w, node);
+    }
+    return seen == w->counted;
+}
+
+/* ---- the relations ---- */
+
+static struct relation session_order(const struct world *w)
+{
+    struct relation so = {0};
+    for (unsigned b = 1; b < w->n; b++) {
+        if (!is_counted(w, b))
+            continue;
+        add(&so, 0, b);
+        for (unsigned a = 1; a < b; a++)
+            if (is_counted(w, a) && txn_of(w, a)->session == txn_of(w, b)->session)
+                add(&so, a, b);
+    }
+    return so;
+}
+
+static struct relation reads_from(const struct world *w)
+{
+    struct relation wr = {0};
+    for (unsigned i = 0; i < w->n_reads; i++)
+        add(&wr, w->read[i].source, w->read[i].reader);
+    return wr;
+}
+
+static struct relation real_time(const struct world *w)
+{
+    struct relation rt = {0};
+    for (unsigned a = 1; a < w->n; a++)
+        for (unsigned b = 1; b < w->n; b++)
+            if (is_counted(w, a) && is_counted(w, b) &&
+                txn_of(w, a)->status != TINY_INDETERMINATE &&
+                txn_of(w, a)->end != TINY_NO_TIME &&
+                txn_of(w, b)->begin != TINY_NO_TIME &&
+                txn_of(w, a)->end < txn_of(w, b)->begin)
+                add(&rt, a, b);
+    return rt;
+}
+
+static struct relation version_order(const struct world *w)
+{
+    struct relation ww = {0};
+    for (unsigned k = 0; k < w->h->n_keys; k++)
+        for (unsigned j = 0; j < w->n_versions[k]; j++)
+            for (unsigned i = 0; i < j; i++)
+                add(&ww, w->version[k][i], w->version[k][j]);
+    return ww;
+}
+
+/* t3 reads k from t1 and t2, not t3, is after t1 in the version order: t3 RW t2. */
+static struct relation anti_dependency(const struct world *w)
+{
+    struct relation rw = {0};
+    for (unsigned i = 0; i < w->n_reads; i++) {
+        const struct read *r = &w->read[i];
+        bool after = false;
+        for (unsigned v = 0; v < w->n_versions[r->key]; v++) {
+            const unsigned node = w->version[r->key][v];
+            if (after && node != r->reader)
+                add(&rw, r->reader, node);
+            after |= node == r->source;
+        }
+    }
+    return rw;
+}
+
+/* ---- pc, si, ser, sser ---- */
+
+static bool strong_condition(const struct world *w)
+{
+    const struct relation dep = either(w->so, &w->wr);
+    const struct relation ww = version_order(w);
+    const struct relation rw = anti_dependency(w);
+    const struct relation all = either(dep, &ww);
+    struct relation r, step;
+    switch (w->level) {
+    case ORACLE_PC: /* (SO u WR);RW? u WW */
+        step = then(&dep, &rw);
+        return acyclic(either(either(dep, &step), &ww));
+    case ORACLE_SI: /* (SO u WR u WW);RW? */
+        step = then(&all, &rw);
+        return acyclic(either(all, &step));
+    case ORACLE_SSER:
+        r = real_time(w);
+        return acyclic(either(either(all, &rw), &r));
+    case ORACLE_SER:
+    case ORACLE_CI:
+    case ORACLE_RC:
+    case ORACLE_RA:
+    case ORACLE_CC:
+    case ORACLE_LEVELS:
+        break;
+    }
+    return acyclic(either(all, &rw));
+}
+
+/* ---- rc, ra, cc ---- */
+
+struct commit_search {
+    const struct world *w;
+    struct relation before;   /* pairs that the axiom and the lists ask for */
+    struct relation respects; /* SO u WR */
+    uint8_t order[NODES];
+    unsigned placed;
+    unsigned total;
+};
+
+/* Does the complete order in s satisfy every pair? */
+static bool order_satisfies(const struct commit_search *s)
+{
+    uint8_t position[NODES] = {0};
+    for (unsigned i = 0; i < s->total; i++)
+        position[s->order[i]] = (uint8_t)i;
+    for (unsigned a = 0; a < s->w->n; a++)
+        for (unsigned b = 0; b < s->w->n; b++)
+            if (has(&s->before, a, b) && position[a] >= position[b])
+                return false;
+    return true;
+}
+
+/* Try every total order that respects SO u WR. */
+static bool some_commit_order(struct commit_search *s, uint16_t left)
+{
+    if (!left)
+        return order_satisfies(s);
+    for (unsigned node = 0; node < s->w->n; node++) {
+        if (!((left >> node) & 1))
+            continue;
+        bool ready = true;
+        for (unsigned other = 0; other < s->w->n; other++)
+            ready &= !(((left >> other) & 1) && has(&s->respects, other, node));
+        if (!ready)
+            continue;
+        s->order[s->placed++] = (uint8_t)node;
+        const bool found = some_commit_order(s, (uint16_t)(left & ~(1u << node)));
+        s->placed--;
+        if (found)
+            return true;
+    }
+    return false;
+}
+
+/* r reads from t2, a later r' of the same transaction reads k from t1, t2 writes k. */
+static struct relation monotonic_pairs(const struct world *w)
+{
+    struct relation before = {0};
+    for (unsigned i = 0; i < w->n_reads; i++)
+        for (unsigned j = 0; j < w->n_reads; j++) {
+            const struct read *r = &w->read[i], *later = &w->read[j];
+            if (r->reader == later->reader && r->op < later->op &&
+                r->source != later->source && writes(w->h, r->source, later->key))
+                add(&before, r->source, later->source);
+        }
+    return before;
+}
+
+/* t3 reads k from t1, t2 writes k, t2 `seen` t3. */
+static struct relation atomic_pairs(const struct world *w, const struct relation *seen)
+{
+    struct relation before = {0};
+    for (unsigned i = 0; i < w->n_reads; i++) {
+        const struct read *r = &w->read[i];
+        for (unsigned t2 = 0; t2 < w->n; t2++)
+            if (is_counted(w, t2) && t2 != r->source && writes(w->h, t2, r->key) &&
+                has(seen, t2, r->reader))
+                add(&before, t2, r->source);
+    }
+    return before;
+}
+
+static bool weak_condition(const struct world *w, enum oracle_level level)
+{
+    struct commit_search s = {.w = w, .respects = either(w->so, &w->wr)};
+    const struct relation causal = closure(s.respects);
+    const struct relation lists = version_order(w);
+    if (level == ORACLE_RC)
+        s.before = monotonic_pairs(w);
+    else
+        s.before = atomic_pairs(w, level == ORACLE_RA ? &s.respects : &causal);
+    s.before = either(s.before, &lists);
+    for (unsigned node = 0; node < w->n; node++)
+        s.total += is_counted(w, node);
+    return some_commit_order(&s, w->counted);
+}
+
+/* ---- trying everything ---- */
+
+/* Give every key of one kind every order of its counted writers, the initial
+ * transaction first.  `fits` may turn an order of a key down; `done` is called with all
+ * ordered. */
+struct ordering {
+    bool lists;
+    bool (*fits)(struct world *, unsigned key);
+    void (*done)(struct world *);
+};
+
+static void order_keys(struct world *w, unsigned key, const struct ordering *o);
+
+static void place_versions(struct world *w, unsigned key, uint16_t left,
+                           const struct ordering *o)
+{
+    if (w->found)
+        return;
+    if (!left) {
+        if (o->fits(w, key))
+            order_keys(w, key + 1, o);
+        return;
+    }
+    for (unsigned node = 1; node < w->n; node++)
+        if ((left >> node) & 1) {
+            w->version[key][w->n_versions[key]++] = (uint8_t)node;
+            place_versions(w, key, (uint16_t)(left & ~(1u << node)), o);
+            w->n_versions[key]--;
+        }
+}
+
+static void order_keys(struct world *w, unsigned key, const struct ordering *o)
+{
+    while (key < w->h->n_keys && w->h->list[key] != o->lists)
+        key++;
+    if (key == w->h->n_keys) {
+        o->done(w);
+        return;
+    }
+    uint16_t left = 0;
+    w->n_versions[key] = 0;
+    for (unsigned node = 1; node < w->n; node++)
+        if (is_counted(w, node) && writes(w->h, node, key))
+            left = (uint16_t)(left | 1u << node);
+    if (writes(w->h, 0, key))
+        w->version[key][w->n_versions[key]++] = 0;
+    place_versions(w, key, left, o);
+    w->n_versions[key] = 0;
+}
+
+/* More versions only add pairs to every relation, so a cycle among the keys ordered so
+ * far stays. */
+static bool still_acyclic(struct world *w, unsigned key)
+{
+    (void)key;
+    return strong_condition(w);
+}
+
+static void found_orders(struct world *w)
+{
+    w->found = strong_condition(w);
+}
+
+static void judge(struct world *w)
+{
+    static const struct ordering registers = {false, still_acyclic, found_orders};
+    if (!counted_are_observed(w))
+        return;
+    w->so = session_order(w);
+    w->wr = reads_from(w);
+    for (unsigned level = ORACLE_RC; level <= ORACLE_CC; level++)
+        if (!((w->holds >> level) & 1) && weak_condition(w, (enum oracle_level)level))
+            w->holds |= 1u << level;
+    for (unsigned level = ORACLE_PC; level <= ORACLE_SSER; level++) {
+        if ((w->holds >> level) & 1)
+            continue;
+        w->level = (enum oracle_level)level;
+        w->found = false;
+        order_keys(w, 0, &registers);
+        if (w->found)
+            w->holds |= 1u << level;
+        w->found = false;
+    }
+}
+
+/* Every source for every external register read, then every order of every list. */
+static void choose_sources(struct world *w, unsigned i)
+{
+    static const struct ordering lists = {true, list_reads_match, judge};
+    const unsigned all = (1u << ORACLE_LEVELS) - (1u << ORACLE_RC);
+    if ((w->holds & all) == all)
+        return;
+    while (i < w->n_reads && w->h->list[w->read[i].key])
+        i++;
+    if (i == w->n_reads) {
+        order_keys(w, 0, &lists);
+        return;
+    }
+    for (unsigned node = 0; node < w->n; node++)
+        if (may_read_from(w, &w->read[i], node)) {
+            w->read[i].source = (uint8_t)node;
+            w->read[i].shown = (uint16_t)(1u << node);
+            choose_sources(w, i + 1);
+        }
+}
+
+/* ---- ci ---- */
+
+static bool same_result(const struct tiny_history *h, const struct tiny_op *a,
+                        const struct tiny_op *b)
+{
+    if (!h->list[a->key])
+        return a->value == b->value;
+    return a->len == b->len && !memcmp(a->list, b->list, a->len);
+}
+
+static bool external_reads_agree(const struct world *w)
+{
+    for (unsigned i = 0; i < w->n_reads; i++)
+        for (unsigned j = 0; j < i; j++) {
+            const struct read *a = &w->read[i], *b = &w->read[j];
+            if (a->reader == b->reader && a->key == b->key &&
+                !same_result(w->h, &txn_of(w, a->reader)->op[a->op],
+                             &txn_of(w, b->reader)->op[b->op]))
+                return false;
+        }
+    return true;
+}
+
+/* Does one of the transactions in `among` write what this register read returns, or
+ * append this element? */
+static bool has_writer(const struct world *w, const struct read *r, uint16_t among,
+                       uint8_t value)
+{
+    for (unsigned node = 0; node < w->n; node++) {
+        uint8_t left;
+        if (!((among >> node) & 1) || node == r->reader)
+            continue;
+        if (!w->h->list[r->key]) {
+            if (final_value(w->h, node, r->key, &left) && left == value)
+                return true;
+            continue;
+        }
+        for (unsigned i = 0; node && i < txn_of(w, node)->n_ops; i++) {
+            const struct tiny_op *op = &txn_of(w, node)->op[i];
+            if (op->type == TINY_WRITE && op->key == r->key && op->value == value)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Every read that anybody can explain is explained by the counted transactions. */
+static bool reads_explained(const struct world *w)
+{
+    uint16_t any = 0;
+    for (unsigned node = 0; node < w->n; node++)
+        if (!node || txn_of(w, node)->status != TINY_ABORTED)
+            any = (uint16_t)(any | 1u << node);
+    for (unsigned i = 0; i < w->n_reads; i++) {
+        const struct read *r = &w->read[i];
+        const struct tiny_op *op = &txn_of(w, r->reader)->op[r->op];
+        const bool list = w->h->list[r->key];
+        const uint8_t *value = list ? op->list : &op->value;
+        const unsigned n = list ? op->len : 1;
+        bool possible = true, counted = true;
+        for (unsigned e = 0; e < n; e++) {
+            possible &= has_writer(w, r, any, value[e]);
+            counted &= has_writer(w, r, w->counted, value[e]);
+        }
+        if (possible && !counted)
+            return false;
+    }
+    return true;
+}
+
+/* A smaller set of counted transactions asks for less, so whether each of them was
+ * really read from need not be looked at. */
+static bool cut_isolation(struct world *w)
+{
+    (void)list_reads(w);
+    return reads_explained(w) && external_reads_agree(w);
+}
+
+unsigned oracle_check(const struct tiny_history *h)
+{
+    struct world w = {.h = h, .n = h->n_txns + 1u};
+    uint16_t committed = 1, open = 0;
+    for (unsigned node = 1; node < w.n; node++) {
+        if (txn_of(&w, node)->status == TINY_COMMITTED)
+            committed = (uint16_t)(committed | 1u << node);
+        else if (txn_of(&w, node)->status == TINY_INDETERMINATE)
+            open = (uint16_t)(open | 1u << node);
+    }
+    /* Every subset of the indeterminate transactions, the empty one last. */
+    for (unsigned chosen = open;; chosen = (chosen - 1) & open) {
+        w.counted = (uint16_t)(committed | chosen);
+        if (cut_isolation(&w))
+            w.holds |= 1u << ORACLE_CI;
+        if (list_reads(&w))
+            choose_sources(&w, 0);
+        if (!chosen)
+            break;
+    }
+    return w.holds;
+}
