@@ -10,6 +10,11 @@
 #include <sys/stat.h>
 
 static const struct ins_format formats[] = {
+    {.id = "insula",
+     .description = "our own text: one transaction a line, expresses everything",
+     .holds = INS_HOLDS_ALL,
+     .read = ins_text_read,
+     .write = ins_text_write},
     {.id = "dbcop",
      .description = "dbcop history.bincode, the file or its directory",
      .holds = INS_HOLDS_ABORTED,

@@ -1,5 +1,9 @@
 /* readers.h - the readers and writers behind the rows of the table in format.c. */
 #ifndef INS_READERS_H
+#define INS_READERS_H
+
+#include "format/format.h"
+
 enum ins_status ins_text_read(const struct ins_input *in,
                               const struct ins_read_options *o,
                               struct ins_history **out, struct ins_error *err);

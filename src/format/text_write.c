@@ -1,0 +1,202 @@
+/* text_write.c - a history as `insula` text; man/insula-history.5 describes it. */
+#include "format/loss.h"
+#include "format/readers.h"
+#include "format/text.h"
+
+#include "base/mem.h"
+
+static bool is_bare(const char *s, size_t len)
+{
+    if (!len)
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if (!ins_text_word_char(s[i]))
+            return false;
+    return true;
+}
+
+static void put_quoted(struct ins_buf *out, const char *s, size_t len)
+{
+    static const char hex[] = "0123456789abcdef";
+    ins_buf_char(out, '"');
+    for (size_t i = 0; i < len; i++) {
+        const unsigned char c = (unsigned char)s[i];
+        if (c == '"' || c == '\\') {
+            ins_buf_char(out, '\\');
+            ins_buf_char(out, (char)c);
+        } else if (c == '\n') {
+            ins_buf_text(out, "\\n");
+        } else if (c < 0x20 || c == 0x7f) {
+            const char escape[4] = {'\\', 'x', hex[c >> 4], hex[c & 15]};
+            ins_buf_bytes(out, escape, sizeof escape);
+        } else {
+            ins_buf_char(out, (char)c);
+        }
+    }
+    ins_buf_char(out, '"');
+}
+
+static void put_lit(struct ins_buf *out, struct ins_lit lit)
+{
+    switch (lit.kind) {
+    case INS_LIT_UINT:
+        ins_buf_u64(out, lit.number);
+        return;
+    case INS_LIT_NEG:
+        ins_buf_i64(out, (int64_t)lit.number);
+        return;
+    case INS_LIT_NIL:
+        ins_buf_text(out, "nil");
+        return;
+    case INS_LIT_KEYWORD:
+        ins_buf_char(out, ':');
+        if (is_bare(lit.text, lit.len))
+            ins_buf_bytes(out, lit.text, lit.len);
+        else
+            put_quoted(out, lit.text, lit.len);
+        return;
+    case INS_LIT_STRING:
+        break;
+    }
+    if (is_bare(lit.text, lit.len) && ins_text_word_start(lit.text[0]) &&
+        !ins_text_reserved(lit.text, lit.len))
+        ins_buf_bytes(out, lit.text, lit.len);
+    else
+        put_quoted(out, lit.text, lit.len);
+}
+
+/* ---- initial values ---- */
+
+static bool has_init(const struct ins_history *h, ins_key k)
+{
+    return (h->key_flags[k] & INS_KEY_HAS_INIT) != 0;
+}
+
+/* A key whose initial value, or absence of one, most registers share. */
+static ins_key most_common_init(const struct ins_history *h)
+{
+    struct ins_number_map words = {0};
+    uint32_t *count = INS_NEW0(uint32_t, (size_t)h->n_keys + 1);
+    uint32_t none = 0, best = 0;
+    ins_key key = 0;
+    for (ins_key k = 0; k < h->n_keys && count; k++) {
+        if (ins_is_list_key(h, k))
+            continue;
+        const uint32_t id =
+            has_init(h, k) ? ins_number_map_add(&words, h->key_init[k]) : INS_NONE;
+        const uint32_t n = id == INS_NONE ? ++none : ++count[id];
+        if (n > best) {
+            best = n;
+            key = k;
+        }
+    }
+    ins_free(count);
+    ins_number_map_release(&words);
+    return key;
+}
+
+static void put_init_value(struct ins_buf *out, const struct ins_history *h, ins_key k)
+{
+    if (has_init(h, k))
+        put_lit(out, ins_history_value_lit(h, h->key_init[k]));
+    else
+        ins_buf_text(out, "none");
+    ins_buf_char(out, '\n');
+}
+
+static void put_initial(struct ins_buf *out, const struct ins_history *h)
+{
+    if (!h->has_registers || !h->n_keys)
+        return;
+    const ins_key usual = most_common_init(h);
+    ins_buf_text(out, "initial ");
+    put_init_value(out, h, usual);
+    for (ins_key k = 0; k < h->n_keys; k++) {
+        if (ins_is_list_key(h, k) ||
+            (has_init(h, k) == has_init(h, usual) &&
+             (!has_init(h, k) || h->key_init[k] == h->key_init[usual])))
+            continue;
+        ins_buf_text(out, "initial ");
+        put_lit(out, ins_history_key_lit(h, k));
+        ins_buf_text(out, " = ");
+        put_init_value(out, h, k);
+    }
+}
+
+/* ---- transactions ---- */
+
+static void put_list(struct ins_buf *out, const struct ins_history *h, uint64_t list)
+{
+    ins_buf_char(out, '[');
+    for (uint64_t i = h->list_off[list]; i < h->list_off[list + 1]; i++) {
+        if (i > h->list_off[list])
+            ins_buf_char(out, ' ');
+        put_lit(out, ins_history_value_lit(h, h->list_elem[i]));
+    }
+    ins_buf_char(out, ']');
+}
+
+static void put_operation(struct ins_buf *out, const struct ins_history *h, uint32_t op)
+{
+    const ins_key k = ins_op_key(h, op);
+    const bool list = ins_is_list_key(h, k), write = ins_is_write(h, op);
+    ins_buf_text(out, write ? list ? " a(" : " w(" : " r(");
+    put_lit(out, ins_history_key_lit(h, k));
+    ins_buf_text(out, ")=");
+    if (ins_is_unknown(h, op))
+        ins_buf_text(out, list ? "[?]" : "?");
+    else if (list && !write)
+        put_list(out, h, h->op_value[op]);
+    else
+        put_lit(out, ins_history_value_lit(h, h->op_value[op]));
+}
+
+static void put_time(struct ins_buf *out, int64_t time)
+{
+    if (time != INS_NO_TIME)
+        ins_buf_i64(out, time);
+}
+
+static void put_txn(struct ins_buf *out, const struct ins_history *h, ins_txn t)
+{
+    put_lit(out, ins_history_session_lit(h, h->txn_session[t]));
+    if (h->txn_name) {
+        ins_buf_char(out, ' ');
+        put_lit(out, ins_history_txn_lit(h, t));
+    }
+    if (h->txn_begin &&
+        (h->txn_begin[t] != INS_NO_TIME || h->txn_end[t] != INS_NO_TIME)) {
+        ins_buf_text(out, " @");
+        put_time(out, h->txn_begin[t]);
+        ins_buf_text(out, "..");
+        put_time(out, h->txn_end[t]);
+    }
+    ins_buf_char(out, ':');
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
+        put_operation(out, h, op);
+    if (h->txn_status[t] == INS_ABORTED)
+        ins_buf_text(out, " abort");
+    else if (h->txn_status[t] != INS_COMMITTED)
+        ins_buf_text(out, " unknown");
+    ins_buf_char(out, '\n');
+}
+
+enum ins_status ins_text_write(const struct ins_history *h, struct ins_buf *out,
+                               struct ins_error *err)
+{
+    (void)err;
+    ins_buf_text(out, "insula 1\ntransactions ");
+    ins_buf_u64(out, h->n_txns - 1);
+    ins_buf_char(out, '\n');
+    put_initial(out, h);
+    for (uint32_t s = 0; s < h->n_sessions; s++) {
+        if (h->session_first[s] == h->session_first[s + 1]) {
+            ins_buf_text(out, "session ");
+            put_lit(out, ins_history_session_lit(h, s));
+            ins_buf_char(out, '\n');
+        }
+        for (ins_txn t = h->session_first[s]; t < h->session_first[s + 1]; t++)
+            put_txn(out, h, t);
+    }
+    return INS_OK;
+}
