@@ -1,0 +1,80 @@
+#include "handle.h"
+
+#include "explain/texts.h"
+#include "report/report.h"
+
+enum { DEFAULT_WIDTH = 80 };
+
+static const struct ins_report_writer *find_writer(const char *kind)
+{
+    for (const struct ins_report_writer *w = ins_report_table; w->kind; w++)
+        if (!strcmp(w->kind, kind))
+            return w;
+    return NULL;
+}
+
+static struct ins_report_options options_of(const struct insula_report_options *o)
+{
+    if (!o)
+        return (struct ins_report_options){.width = DEFAULT_WIDTH};
+    return (struct ins_report_options){.color = o->color != 0,
+                                       .width = o->width ? o->width : DEFAULT_WIDTH,
+                                       .all = o->all != 0,
+                                       .quiet = o->quiet != 0,
+                                       .run_log = o->run_log};
+}
+
+static struct ins_report_item item_of(const struct insula_report_item *in)
+{
+    return (struct ins_report_item){
+        .path = in->path ? in->path : "",
+        .history = in->history ? in->history->history : NULL,
+        .result = in->result ? in->result->result : NULL,
+        .error = in->error ? in->error->message : NULL,
+        .load_seconds = in->history ? in->history->load_seconds : 0};
+}
+
+/* Flush `b` after a writer that ended with `st`, and release it. */
+static int finish(struct ins_buf *b, enum ins_status st, struct ins_error *err,
+                  struct insula_error *error)
+{
+    if (!st)
+        st = ins_buf_flush(b, err);
+    ins_buf_release(b);
+    return st ? ins_handle_error(error, err) : INSULA_OK;
+}
+
+int insula_report(const char *kind, const struct insula_report_item *item, size_t count,
+                  const struct insula_report_options *options, FILE *out,
+                  struct insula_error *error)
+{
+    const struct ins_report_writer *w = find_writer(kind);
+    if (!w)
+        return ins_handle_fail(error, INSULA_E_USAGE, "no such report: '%s'", kind);
+    struct ins_report_item *inner = INS_NEW(struct ins_report_item, count + 1);
+    if (!inner)
+        return ins_handle_fail(error, INSULA_E_NOMEM, "out of memory for a report");
+    for (size_t i = 0; i < count; i++)
+        inner[i] = item_of(&item[i]);
+    const struct ins_report_options o = options_of(options);
+    struct ins_error err = {0};
+    struct ins_buf b = {.sink = out};
+    const enum ins_status st = w->write(&b, inner, count, &o, &err);
+    ins_free(inner);
+    return finish(&b, st, &err, error);
+}
+
+int insula_explain(const char *name, const struct insula_report_options *options,
+                   FILE *out, struct insula_error *error)
+{
+    const struct ins_report_options o = options_of(options);
+    struct ins_buf b = {.sink = out};
+    struct ins_error err = {0};
+    if (!ins_explain_text(&b, name, o.width, o.color)) {
+        ins_buf_release(&b);
+        return ins_handle_fail(error, INSULA_E_USAGE,
+                               "no level or anomaly is called '%s'; the nearest is '%s'",
+                               name, ins_text_nearest(name));
+    }
+    return finish(&b, INS_OK, &err, error);
+}

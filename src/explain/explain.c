@@ -1,0 +1,237 @@
+#include "texts.h"
+
+#include "explain/wrap.h"
+
+/* The same content twice: for a terminal, and as docs/levels.md. */
+
+struct pen {
+    struct ins_buf *b;
+    unsigned width;
+    bool color;
+};
+
+static void heading(const struct pen *p, const char *name, const char *title)
+{
+    ins_buf_fmt(p->b, "%s%s%s: %s\n", p->color ? "\033[1m" : "", name,
+                p->color ? "\033[0m" : "", title);
+}
+
+static void paragraph(const struct pen *p, const char *label, const char *text)
+{
+    ins_buf_char(p->b, '\n');
+    if (label)
+        ins_buf_fmt(p->b, "%s%s%s\n", p->color ? "\033[1m" : "", label,
+                    p->color ? "\033[0m" : "");
+    const unsigned indent = label ? 2 : 0;
+    ins_blanks(p->b, indent);
+    ins_wrap(p->b, text, strlen(text), indent, indent, p->width);
+    ins_buf_char(p->b, '\n');
+}
+
+static void say_levels_against(struct ins_buf *b, enum ins_kind kind,
+                               enum ins_suffix suffix, bool forbidden)
+{
+    bool first = true;
+    for (int l = 0; l < INS_N_LEVELS; l++) {
+        if (ins_level_forbids((enum ins_level)l, kind, suffix) != forbidden)
+            continue;
+        ins_buf_fmt(b, "%s%s", first ? "" : ", ", ins_level_table[l].id);
+        first = false;
+    }
+    if (first)
+        ins_buf_text(b, "none");
+}
+
+static void against(const struct pen *p, enum ins_kind kind, enum ins_suffix suffix)
+{
+    struct ins_buf line = {0};
+    say_levels_against(&line, kind, suffix, true);
+    ins_buf_text(&line, "; permitted by: ");
+    say_levels_against(&line, kind, suffix, false);
+    ins_buf_char(&line, 0);
+    if (!line.failed)
+        paragraph(p, "Forbidden by", line.at);
+    ins_buf_release(&line);
+}
+
+static void example(const struct pen *p, const char *label, const struct ins_example *e)
+{
+    if (!e->n_txns)
+        return;
+    paragraph(p, label, e->comment);
+    ins_buf_char(p->b, '\n');
+    ins_example_draw(p->b, e, 4);
+}
+
+static const struct ins_example *example_of(enum ins_kind kind, enum ins_suffix suffix)
+{
+    return suffix == INS_REALTIME ? &ins_stale_example : &ins_kind_texts[kind].example;
+}
+
+static void explain_kind(const struct pen *p, enum ins_kind kind,
+                         enum ins_suffix suffix)
+{
+    const struct ins_kind_text *t = &ins_kind_texts[kind];
+    char name[64];
+    ins_anomaly_name(kind, suffix, name, sizeof name);
+    heading(p, name, t->title);
+    paragraph(p, NULL, t->meaning);
+    paragraph(p, "Definition", t->definition);
+    if (ins_suffix_texts[suffix])
+        paragraph(p, NULL, ins_suffix_texts[suffix]);
+    example(p, "Example", example_of(kind, suffix));
+    against(p, kind, suffix);
+    if (suffix != INS_REALTIME)
+        paragraph(p, "Databases that permit it", t->databases);
+    paragraph(p, "References", t->references);
+}
+
+static const struct ins_example *level_forbids(enum ins_level level)
+{
+    return level == INS_SSER ? &ins_stale_example
+                             : &ins_kind_texts[ins_level_texts[level].forbids].example;
+}
+
+static const struct ins_example *level_permits(enum ins_level level)
+{
+    const int permits = ins_level_texts[level].permits;
+    if (level == INS_SER)
+        return &ins_stale_example;
+    return permits < 0 ? NULL : &ins_kind_texts[permits].example;
+}
+
+static void say_example_name(struct ins_buf *b, const char *label,
+                             const struct ins_example *e)
+{
+    ins_buf_text(b, label);
+    for (int k = 0; k < INS_N_KINDS; k++)
+        if (e == &ins_kind_texts[k].example)
+            ins_buf_fmt(b, " (%s)", ins_kind_table[k].name);
+    if (e == &ins_stale_example)
+        ins_buf_text(b, " (G-single-realtime)");
+}
+
+static void level_example(const struct pen *p, const char *label,
+                          const struct ins_example *e)
+{
+    struct ins_buf line = {0};
+    say_example_name(&line, label, e);
+    ins_buf_char(&line, 0);
+    if (!line.failed)
+        example(p, line.at, e);
+    ins_buf_release(&line);
+}
+
+static void explain_level(const struct pen *p, enum ins_level level)
+{
+    const struct ins_level_text *t = &ins_level_texts[level];
+    heading(p, ins_level_table[level].id, ins_level_table[level].name);
+    paragraph(p, NULL, t->meaning);
+    paragraph(p, "Definition", t->definition);
+    level_example(p, "It forbids", level_forbids(level));
+    if (level_permits(level))
+        level_example(p, "It permits", level_permits(level));
+    paragraph(p, "Databases", t->databases);
+    paragraph(p, "References", t->references);
+}
+
+bool ins_explain_text(struct ins_buf *b, const char *name, unsigned width, bool color)
+{
+    const struct pen p = {b, width < 40 ? 40 : width > 88 ? 88 : width, color};
+    const enum ins_level level = ins_level_find(name, strlen(name));
+    enum ins_kind kind = INS_N_KINDS;
+    enum ins_suffix suffix = INS_PLAIN;
+    if (level != INS_N_LEVELS)
+        explain_level(&p, level);
+    else if (ins_kind_find(name, &kind, &suffix))
+        explain_kind(&p, kind, suffix);
+    else
+        return false;
+    return true;
+}
+
+/* ---- Markdown ---- */
+
+static void md_example(struct ins_buf *b, const char *label,
+                       const struct ins_example *e)
+{
+    if (!e || !e->n_txns)
+        return;
+    say_example_name(b, label, e);
+    ins_buf_fmt(b, ": %s\n\n```\n", e->comment);
+    ins_example_draw(b, e, 0);
+    ins_buf_text(b, "```\n\n");
+}
+
+static void md_level(struct ins_buf *b, enum ins_level level)
+{
+    const struct ins_level_text *t = &ins_level_texts[level];
+    ins_buf_fmt(b, "### `%s`: %s\n\n", ins_level_table[level].id,
+                ins_level_table[level].name);
+    ins_buf_fmt(b, "%s\n\n**Definition.** %s\n\n", t->meaning, t->definition);
+    md_example(b, "It forbids", level_forbids(level));
+    md_example(b, "It permits", level_permits(level));
+    ins_buf_fmt(b, "**Databases.** %s\n\n**References.** %s.\n\n", t->databases,
+                t->references);
+}
+
+static void md_kind(struct ins_buf *b, enum ins_kind kind)
+{
+    const struct ins_kind_text *t = &ins_kind_texts[kind];
+    ins_buf_fmt(b, "### %s", ins_kind_table[kind].name);
+    if (ins_kind_table[kind].letter)
+        ins_buf_fmt(b, " (%c)", ins_kind_table[kind].letter);
+    ins_buf_fmt(b, ": %s\n\n%s\n\n**Definition.** %s\n\n", t->title, t->meaning,
+                t->definition);
+    if (t->example.n_txns) {
+        ins_buf_fmt(b, "**Example:** %s\n\n```\n", t->example.comment);
+        ins_example_draw(b, &t->example, 0);
+        ins_buf_text(b, "```\n\n");
+    }
+    ins_buf_text(b, "**Forbidden by** ");
+    say_levels_against(b, kind, INS_PLAIN, true);
+    ins_buf_text(b, "; **permitted by** ");
+    say_levels_against(b, kind, INS_PLAIN, false);
+    ins_buf_fmt(b, ". **Databases that permit it:** %s\n\n**References.** %s.\n\n",
+                t->databases, t->references);
+}
+
+static void md_table(struct ins_buf *b)
+{
+    ins_buf_text(b, "| anomaly |");
+    for (int l = 0; l < INS_N_LEVELS; l++)
+        ins_buf_fmt(b, " %s |", ins_level_table[l].id);
+    ins_buf_text(b, "\n|---|");
+    for (int l = 0; l < INS_N_LEVELS; l++)
+        ins_buf_text(b, "---|");
+    for (int k = 0; k < INS_N_KINDS; k++) {
+        ins_buf_fmt(b, "\n| %s |", ins_kind_table[k].name);
+        for (int l = 0; l < INS_N_LEVELS; l++) {
+            const bool no =
+                ins_level_forbids((enum ins_level)l, (enum ins_kind)k, INS_PLAIN);
+            ins_buf_text(b, no ? " forbids |" : " |");
+        }
+    }
+    ins_buf_text(b, "\n\n");
+}
+
+void ins_explain_markdown(struct ins_buf *b)
+{
+    ins_buf_text(
+        b,
+        "# Levels and anomalies\n\n"
+        "This page is made from the texts of `insula explain`; edit those, then run\n"
+        "`make update-docs`.\n\n"
+        "Histories are drawn with one line a client and time from left to right. "
+        "Every register\nstarts as 0 and every list empty.\n\n## Levels\n\n");
+    for (int l = 0; l < INS_N_LEVELS; l++)
+        md_level(b, (enum ins_level)l);
+    ins_buf_text(b, "## Anomalies\n\n");
+    md_table(b);
+    for (int k = 0; k < INS_N_KINDS; k++)
+        md_kind(b, (enum ins_kind)k);
+    ins_buf_text(b, "### Suffixes\n\n");
+    for (int s = 0; s < INS_N_SUFFIXES; s++)
+        if (ins_suffix_texts[s])
+            ins_buf_fmt(b, "- %s\n", ins_suffix_texts[s]);
+}

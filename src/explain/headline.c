@@ -1,0 +1,229 @@
+#include "story.h"
+
+#include "say.h"
+
+/* Reads that are wrong by themselves: the sentence is about one read. */
+
+static uint32_t wrong_read(const struct ins_story *s)
+{
+    for (uint32_t i = 0; i < s->n_ops; i++)
+        if (!ins_is_write(s->h, s->op[i]) &&
+            s->h->op_from[s->op[i]] >= INS_FROM_THIN_AIR)
+            return s->op[i];
+    for (uint32_t i = 0; i < s->n_ops; i++)
+        if (!ins_is_write(s->h, s->op[i]))
+            return s->op[i];
+    return INS_NONE;
+}
+
+/* A write among those that matter, of the value that `read` returned. */
+static uint32_t matching_write(const struct ins_story *s, uint32_t read)
+{
+    for (uint32_t i = 0; i < s->n_ops; i++)
+        if (ins_is_write(s->h, s->op[i]) &&
+            ins_op_key(s->h, s->op[i]) == ins_op_key(s->h, read) &&
+            s->h->op_value[s->op[i]] == s->h->op_value[read])
+            return s->op[i];
+    return INS_NONE;
+}
+
+/* Some write of that key that matters, for lists. */
+static uint32_t any_write(const struct ins_story *s, uint32_t read)
+{
+    if (!ins_is_list_key(s->h, ins_op_key(s->h, read)))
+        return matching_write(s, read);
+    for (uint32_t i = 0; i < s->n_ops; i++)
+        if (ins_is_write(s->h, s->op[i]) &&
+            ins_op_key(s->h, s->op[i]) == ins_op_key(s->h, read))
+            return s->op[i];
+    return INS_NONE;
+}
+
+static void say_writer(struct ins_buf *b, const struct ins_story *s, uint32_t write)
+{
+    if (write != INS_NONE)
+        ins_say_txn(b, s->h, ins_op_txn(s->h, write));
+    else
+        ins_buf_text(b, "another transaction");
+}
+
+static void say_wrong_read(struct ins_buf *b, const struct ins_story *s, uint32_t read)
+{
+    const struct ins_history *h = s->h;
+    const ins_txn reader = ins_op_txn(h, read);
+    const uint32_t write = any_write(s, read);
+    ins_say_txn(b, h, reader);
+    if (s->a->kind == INS_NOT_MY_OWN_WRITE) {
+        ins_buf_text(b, " wrote ");
+        ins_say_key(b, h, ins_op_key(h, read));
+        ins_buf_text(b, " itself and then");
+    }
+    ins_buf_text(b, " read ");
+    ins_say_version(b, h, read);
+    switch ((int)s->a->kind) {
+    case INS_THIN_AIR_READ:
+        ins_buf_text(b, ", but nobody ever wrote that");
+        break;
+    case INS_ABORTED_READ:
+        ins_buf_text(b, ", which ");
+        say_writer(b, s, write);
+        ins_buf_text(b, " wrote and then rolled back");
+        break;
+    case INS_FUTURE_READ:
+        ins_buf_text(b, " before it wrote that itself");
+        break;
+    case INS_NOT_MY_OWN_WRITE:
+        ins_buf_text(b, ", which is not what it wrote");
+        break;
+    case INS_NOT_MY_LAST_WRITE:
+        ins_buf_text(b, ", an own write that it had overwritten by then");
+        break;
+    case INS_INTERMEDIATE_READ:
+        ins_buf_text(b, ", which ");
+        say_writer(b, s, write);
+        ins_buf_text(b, " overwrote before it committed");
+        break;
+    case INS_DUPLICATE_ELEMENTS:
+        ins_buf_text(b, ", a list that shows one append more than once");
+        break;
+    default:
+        ins_buf_text(b, ", a list that fits no single order of the appends");
+    }
+    ins_buf_char(b, '.');
+}
+
+static void say_unrepeatable(struct ins_buf *b, const struct ins_story *s)
+{
+    uint32_t first = INS_NONE;
+    for (uint32_t i = 0; i < s->n_ops; i++) {
+        const uint32_t op = s->op[i];
+        if (ins_is_write(s->h, op))
+            continue;
+        if (first == INS_NONE || ins_op_txn(s->h, first) != ins_op_txn(s->h, op) ||
+            ins_op_key(s->h, first) != ins_op_key(s->h, op)) {
+            first = op;
+            continue;
+        }
+        if (s->h->op_value[first] == s->h->op_value[op])
+            continue;
+        ins_say_txn(b, s->h, ins_op_txn(s->h, op));
+        ins_buf_text(b, " read ");
+        ins_say_version(b, s->h, first);
+        ins_buf_text(b, " and later, without writing it, ");
+        ins_say_version(b, s->h, op);
+        ins_buf_char(b, '.');
+        return;
+    }
+}
+
+/* Cycles: name the transactions and say in which way they contradict one another. */
+
+static void say_names(struct ins_buf *b, const struct ins_story *s)
+{
+    const uint32_t n = s->a->n_cycle;
+    for (uint32_t i = 0; i < n; i++) {
+        if (i == 6 && n > 8) {
+            ins_buf_fmt(b, " and %u more", n - i);
+            return;
+        }
+        if (i)
+            ins_buf_text(b, i + 1 == n ? " and " : ", ");
+        ins_say_txn(b, s->h, s->a->edge[i].from);
+    }
+}
+
+/* The edge whose reader saw too little, for the patterns that are about one reader. */
+static const struct ins_edge *stale_edge(const struct ins_anomaly *a)
+{
+    for (uint32_t i = 0; i < a->n_cycle; i++)
+        if (a->edge[i].type == INS_CO && a->edge[i].reader != INS_NONE)
+            return &a->edge[i];
+    return NULL;
+}
+
+static void say_stale(struct ins_buf *b, const struct ins_story *s,
+                      const struct ins_edge *e)
+{
+    const struct ins_history *h = s->h;
+    ins_say_txn(b, h, e->reader);
+    ins_buf_text(b, s->a->kind == INS_CO_CONFLICT_CM ? " comes after " : " saw ");
+    ins_say_txn(b, h, e->from);
+    ins_buf_text(b, ", which wrote ");
+    ins_say_written(b, h, e->from, e->key);
+    ins_buf_text(b, ", and yet it read ");
+    ins_say_written(b, h, e->to, e->key);
+    if (e->to == INS_INIT) {
+        ins_buf_text(b, ", the initial value.");
+        return;
+    }
+    ins_buf_text(b, ", which ");
+    ins_say_txn(b, h, e->to);
+    ins_buf_text(b, " had written earlier.");
+}
+
+static void say_lost_update(struct ins_buf *b, const struct ins_story *s)
+{
+    say_names(b, s);
+    for (uint32_t i = 0; i < s->a->n_cycle; i++) {
+        const struct ins_edge *e = &s->a->edge[i];
+        if (e->type != INS_RW || e->from_op == INS_NONE)
+            continue;
+        ins_buf_text(b, " both read ");
+        ins_say_version(b, s->h, e->from_op);
+        ins_buf_text(b, " and then both overwrote it: one of the two updates is lost.");
+        return;
+    }
+    ins_buf_text(b, " updated the same version: one of the updates is lost.");
+}
+
+static const char *cycle_words(const struct ins_anomaly *a)
+{
+    switch ((int)a->kind) {
+    case INS_CYCLIC_CO:
+        return " each saw something of the one before it, all the way round: none of "
+               "them can have come first.";
+    case INS_G0:
+        return " overwrote each other's writes: none of them can have come first.";
+    case INS_G1C:
+        return " each overwrote or read what the one before it wrote, all the way "
+               "round.";
+    case INS_G_SINGLE:
+        return " do not fit in any order: one of them missed a write that, by the "
+               "others, "
+               "came before it.";
+    case INS_LONG_FORK:
+        return " disagree about which of two writes came first.";
+    case INS_G2_ITEM:
+        return " each read something before another of them changed it: whichever came "
+               "first, one of the reads is wrong.";
+    default:
+        return " can be put in no order that explains all of their reads.";
+    }
+}
+
+void ins_say_headline(struct ins_buf *b, const struct ins_story *s)
+{
+    const struct ins_anomaly *a = s->a;
+    const uint32_t read = wrong_read(s);
+    const struct ins_edge *stale = stale_edge(a);
+    const bool about_read = a->kind <= INS_INTERMEDIATE_READ ||
+                            a->kind == INS_DUPLICATE_ELEMENTS ||
+                            a->kind == INS_INCOMPATIBLE_ORDER;
+    if (about_read && read != INS_NONE)
+        say_wrong_read(b, s, read);
+    else if (a->kind == INS_NON_REPEATABLE_READ)
+        say_unrepeatable(b, s);
+    else if (a->kind == INS_NO_ORDER || !a->n_cycle)
+        ins_buf_text(
+            b, "Whichever way the versions are ordered, a contradiction follows.");
+    else if (a->kind == INS_LOST_UPDATE && a->n_cycle == 2)
+        say_lost_update(b, s);
+    else if (stale &&
+             (a->kind == INS_NON_MONO_READ_CO || a->kind == INS_FRACTURED_READ_CO ||
+              a->kind == INS_CO_CONFLICT_CM))
+        say_stale(b, s, stale);
+    else {
+        say_names(b, s);
+        ins_buf_text(b, cycle_words(a));
+    }
+}

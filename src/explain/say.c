@@ -1,0 +1,213 @@
+#include "say.h"
+
+enum { LONGEST_TEXT = 48, LONGEST_LIST = 12, LIST_HEAD = 4, LIST_TAIL = 6 };
+
+static bool plain_byte(unsigned char c)
+{
+    return c > ' ' && c != 0x7f && c != '(' && c != ')' && c != '=' && c != ',' &&
+           c != '"' && c != '[' && c != ']';
+}
+
+static bool plain_text(const char *s, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (!plain_byte((unsigned char)s[i]))
+            return false;
+    return len > 0;
+}
+
+/* Where to cut so that no UTF-8 sequence is split. */
+static size_t cut(const char *s, size_t len, size_t most)
+{
+    if (len <= most)
+        return len;
+    while (most && ((unsigned char)s[most] & 0xc0) == 0x80)
+        most--;
+    return most;
+}
+
+static void say_text(struct ins_buf *b, const char *s, size_t len)
+{
+    const size_t shown = cut(s, len, LONGEST_TEXT);
+    for (size_t i = 0; i < shown; i++) {
+        const unsigned char c = (unsigned char)s[i];
+        if (c < ' ' || c == 0x7f)
+            ins_buf_fmt(b, "\\x%02x", c);
+        else
+            ins_buf_char(b, s[i]);
+    }
+    if (shown < len)
+        ins_buf_text(b, "…");
+}
+
+static void say_lit(struct ins_buf *b, struct ins_lit lit)
+{
+    switch (lit.kind) {
+    case INS_LIT_UINT:
+        ins_buf_u64(b, lit.number);
+        return;
+    case INS_LIT_NEG:
+        ins_buf_i64(b, (int64_t)lit.number);
+        return;
+    case INS_LIT_NIL:
+        ins_buf_text(b, "nil");
+        return;
+    case INS_LIT_KEYWORD:
+        ins_buf_char(b, ':');
+        say_text(b, lit.text, lit.len);
+        return;
+    case INS_LIT_STRING:
+        if (plain_text(lit.text, lit.len)) {
+            say_text(b, lit.text, lit.len);
+            return;
+        }
+        ins_buf_char(b, '"');
+        say_text(b, lit.text, lit.len);
+        ins_buf_char(b, '"');
+    }
+}
+
+void ins_say_txn(struct ins_buf *b, const struct ins_history *h, ins_txn t)
+{
+    if (t == INS_INIT) {
+        ins_buf_text(b, h->init_name[0] ? h->init_name : "init");
+        return;
+    }
+    const struct ins_lit lit = ins_history_txn_lit(h, t);
+    if (lit.kind == INS_LIT_UINT || lit.kind == INS_LIT_NEG)
+        ins_buf_char(b, 't');
+    say_lit(b, lit);
+}
+
+void ins_say_session(struct ins_buf *b, const struct ins_history *h, uint32_t session)
+{
+    if (session == INS_NONE) {
+        ins_buf_text(b, "initial state");
+        return;
+    }
+    const struct ins_lit lit = ins_history_session_lit(h, session);
+    if (lit.kind == INS_LIT_STRING)
+        say_text(b, lit.text, lit.len);
+    else
+        say_lit(b, lit);
+}
+
+void ins_say_key(struct ins_buf *b, const struct ins_history *h, ins_key k)
+{
+    say_lit(b, ins_history_key_lit(h, k));
+}
+
+void ins_say_value(struct ins_buf *b, const struct ins_history *h, uint64_t word)
+{
+    say_lit(b, ins_history_value_lit(h, word));
+}
+
+static void say_list(struct ins_buf *b, const struct ins_history *h, uint64_t list)
+{
+    const uint64_t first = h->list_off[list];
+    const uint64_t n = h->list_off[list + 1] - first;
+    ins_buf_char(b, '[');
+    for (uint64_t i = 0; i < n; i++) {
+        if (i)
+            ins_buf_char(b, ' ');
+        if (n > LONGEST_LIST && i == LIST_HEAD) {
+            ins_buf_text(b, "… ");
+            i = n - LIST_TAIL;
+        }
+        ins_say_value(b, h, h->list_elem[first + i]);
+    }
+    ins_buf_char(b, ']');
+}
+
+static void say_op_value(struct ins_buf *b, const struct ins_history *h, uint32_t op)
+{
+    const uint32_t key = h->op_key[op];
+    ins_buf_char(b, '=');
+    if (key & INS_OP_UNKNOWN)
+        ins_buf_char(b, '?');
+    else if (!(key & INS_OP_WRITE) && ins_is_list_key(h, key & INS_OP_KEY))
+        say_list(b, h, h->op_value[op]);
+    else
+        ins_say_value(b, h, h->op_value[op]);
+}
+
+void ins_say_op(struct ins_buf *b, const struct ins_history *h, uint32_t op)
+{
+    const ins_key k = ins_op_key(h, op);
+    if (!ins_is_write(h, op))
+        ins_buf_text(b, "r(");
+    else
+        ins_buf_text(b, ins_is_list_key(h, k) ? "append(" : "w(");
+    ins_say_key(b, h, k);
+    ins_buf_char(b, ')');
+    say_op_value(b, h, op);
+}
+
+void ins_say_version(struct ins_buf *b, const struct ins_history *h, uint32_t op)
+{
+    ins_say_key(b, h, ins_op_key(h, op));
+    say_op_value(b, h, op);
+}
+
+uint32_t ins_last_write(const struct ins_history *h, ins_txn t, ins_key k)
+{
+    for (uint32_t op = h->txn_op[t + 1]; op-- > h->txn_op[t];)
+        if (ins_is_write(h, op) && ins_op_key(h, op) == k)
+            return op;
+    return INS_NONE;
+}
+
+void ins_say_written(struct ins_buf *b, const struct ins_history *h, ins_txn t,
+                     ins_key k)
+{
+    if (t == INS_INIT) {
+        ins_say_key(b, h, k);
+        if (ins_is_list_key(h, k)) {
+            ins_buf_text(b, "=[]");
+        } else if (h->key_flags[k] & INS_KEY_HAS_INIT) {
+            ins_buf_char(b, '=');
+            ins_say_value(b, h, h->key_init[k]);
+        }
+        return;
+    }
+    const uint32_t op = ins_last_write(h, t, k);
+    if (op == INS_NONE)
+        ins_say_key(b, h, k);
+    else
+        ins_say_version(b, h, op);
+}
+
+void ins_say_count(struct ins_buf *b, uint64_t n)
+{
+    char text[32];
+    const int len = snprintf(text, sizeof text, "%llu", (unsigned long long)n);
+    for (int i = 0; i < len; i++) {
+        if (i && (len - i) % 3 == 0)
+            ins_buf_char(b, ',');
+        ins_buf_char(b, text[i]);
+    }
+}
+
+void ins_say_seconds(struct ins_buf *b, double s)
+{
+    if (s < 0.01)
+        ins_buf_fmt(b, "%.1f ms", s * 1e3);
+    else if (s < 1)
+        ins_buf_fmt(b, "%.0f ms", s * 1e3);
+    else if (s < 100)
+        ins_buf_fmt(b, "%.*f s", s < 10 ? 2 : 1, s);
+    else
+        ins_buf_fmt(b, "%.0f min %.0f s", (double)(uint64_t)(s / 60),
+                    s - 60 * (double)(uint64_t)(s / 60));
+}
+
+void ins_say_bytes(struct ins_buf *b, uint64_t bytes)
+{
+    const double x = (double)bytes;
+    if (x < 1e6)
+        ins_buf_fmt(b, "%.0f kB", x / 1e3);
+    else if (x < 1e9)
+        ins_buf_fmt(b, "%.*f MB", x < 1e7 ? 1 : 0, x / 1e6);
+    else
+        ins_buf_fmt(b, "%.2f GB", x / 1e9);
+}

@@ -1,0 +1,174 @@
+#include "texts.h"
+
+#include "explain/wrap.h"
+
+#include <ctype.h>
+
+/* ---- looking up ---- */
+
+bool ins_level_forbids(enum ins_level level, enum ins_kind kind, enum ins_suffix suffix)
+{
+    if (suffix == INS_REALTIME)
+        return level == INS_SSER;
+    if (kind == INS_NON_REPEATABLE_READ && level == INS_CI)
+        return true;
+    if (level == INS_CI)
+        return false;
+    return (ins_level_table[level].implies >> ins_kind_table[kind].breaks) & 1;
+}
+
+/* Equal but for letter case and separators? */
+static bool same_name(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        while (*a == '-' || *a == '_' || *a == ' ')
+            a++;
+        while (*b == '-' || *b == '_' || *b == ' ')
+            b++;
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return false;
+        if (!*a)
+            return true;
+    }
+}
+
+/* Names that other tools and books use. */
+static const struct {
+    const char *name;
+    enum ins_kind kind;
+} other_names[] = {
+    {"G1a", INS_ABORTED_READ},
+    {"G1b", INS_INTERMEDIATE_READ},
+    {"dirty read", INS_ABORTED_READ},
+    {"dirty write", INS_G0},
+    {"read skew", INS_G_SINGLE},
+    {"write skew", INS_G2_ITEM},
+    {"G2", INS_G2_ITEM},
+    {"fractured read", INS_FRACTURED_READ_CO},
+    {"P2", INS_NON_REPEATABLE_READ},
+    {"P4", INS_LOST_UPDATE},
+    {"A5A", INS_G_SINGLE},
+    {"A5B", INS_G2_ITEM},
+    {"internal", INS_NOT_MY_OWN_WRITE},
+    {"causality violation", INS_CO_CONFLICT_CM},
+};
+
+bool ins_kind_find(const char *name, enum ins_kind *kind, enum ins_suffix *suffix)
+{
+    char full[64];
+    for (int k = 0; k < INS_N_KINDS; k++)
+        for (int s = 0; s < INS_N_SUFFIXES; s++) {
+            ins_anomaly_name((enum ins_kind)k, (enum ins_suffix)s, full, sizeof full);
+            const char letter[] = {ins_kind_table[k].letter, 0};
+            const bool by_letter = s == INS_PLAIN && letter[0] && !strcmp(letter, name);
+            if (!same_name(full, name) && !by_letter)
+                continue;
+            *kind = (enum ins_kind)k;
+            *suffix = (enum ins_suffix)s;
+            return true;
+        }
+    for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++)
+        if (same_name(other_names[i].name, name)) {
+            *kind = other_names[i].kind;
+            *suffix = INS_PLAIN;
+            return true;
+        }
+    return false;
+}
+
+/* Edit distance with a bound on the lengths. */
+static unsigned distance(const char *a, const char *b)
+{
+    enum { MOST = 40 };
+    unsigned row[MOST + 1];
+    const size_t n = strnlen(b, MOST);
+    for (unsigned j = 0; j <= n; j++)
+        row[j] = j;
+    for (unsigned i = 0; a[i] && i < MOST; i++) {
+        unsigned diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t j = 0; j < n; j++) {
+            const bool same =
+                tolower((unsigned char)a[i]) == tolower((unsigned char)b[j]);
+            unsigned best = diagonal + !same;
+            diagonal = row[j + 1];
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (diagonal + 1 < best)
+                best = diagonal + 1;
+            row[j + 1] = best;
+        }
+    }
+    return row[n];
+}
+
+const char *ins_text_nearest(const char *name)
+{
+    const char *best = ins_level_table[0].id;
+    unsigned least = distance(name, best);
+    for (int i = 1; i < INS_N_LEVELS + INS_N_KINDS; i++) {
+        const char *known = i < INS_N_LEVELS ? ins_level_table[i].id
+                                             : ins_kind_table[i - INS_N_LEVELS].name;
+        const unsigned d = distance(name, known);
+        if (d < least) {
+            least = d;
+            best = known;
+        }
+    }
+    return best;
+}
+
+/* ---- drawing an example ---- */
+
+enum { MOST_COLUMNS = 8 };
+
+static unsigned box_width(const struct ins_example *e, uint32_t i)
+{
+    /* "t1: ", the operations two blanks apart, and the ends of the box. */
+    unsigned n = 4 + 4;
+    for (const char *c = e->txn[i].ops; *c; c++)
+        n += *c == ' ' ? 2 : 1;
+    return n + (e->txn[i].status == 'a' ? 9 : 0);
+}
+
+static void draw_box(struct ins_buf *b, const struct ins_example *e, uint32_t i)
+{
+    ins_buf_fmt(b, "├ t%u: ", i + 1);
+    for (const char *c = e->txn[i].ops; *c; c++) {
+        if (*c == ' ')
+            ins_buf_char(b, ' ');
+        ins_buf_char(b, *c);
+    }
+    ins_buf_text(b, e->txn[i].status == 'a' ? "  aborts ┤" : " ┤");
+}
+
+void ins_example_draw(struct ins_buf *b, const struct ins_example *e, unsigned indent)
+{
+    unsigned width[MOST_COLUMNS + 1] = {0};
+    unsigned sessions = 0;
+    for (uint32_t i = 0; i < e->n_txns; i++) {
+        const unsigned c = e->txn[i].column;
+        const unsigned w = box_width(e, i) + 2;
+        if (w > width[c])
+            width[c] = w;
+        if (e->txn[i].session > sessions)
+            sessions = e->txn[i].session;
+    }
+    for (unsigned s = 1; s <= sessions; s++) {
+        ins_blanks(b, indent);
+        ins_buf_fmt(b, "client %u  ", s);
+        unsigned pending = 0;
+        unsigned column = 1;
+        for (uint32_t i = 0; i < e->n_txns; i++) {
+            if (e->txn[i].session != s)
+                continue;
+            for (; column < e->txn[i].column; column++)
+                pending += width[column];
+            ins_blanks(b, pending);
+            draw_box(b, e, i);
+            pending = width[column] - box_width(e, i);
+            column++;
+        }
+        ins_buf_char(b, '\n');
+    }
+}

@@ -1,0 +1,55 @@
+#include "report.h"
+
+#include <string.h>
+
+const struct ins_report_writer ins_report_table[] = {
+    {"text", ins_report_text},
+    {"json", ins_report_json},
+    {NULL, NULL},
+};
+
+const char *ins_verdict_word(enum ins_verdict v)
+{
+    static const char *const word[] = {"not asked", "pass", "fail", "unknown"};
+    return word[v];
+}
+
+bool ins_broke_level(const struct ins_result *r, enum ins_level level,
+                     enum ins_kind kind, enum ins_suffix suffix)
+{
+    return r->level[level].verdict == INS_FAIL &&
+           (r->level[level].kinds & (UINT64_C(1) << kind)) && r->count[kind][suffix] &&
+           (suffix != INS_REALTIME || level == INS_SSER);
+}
+
+uint64_t ins_found_total(const struct ins_result *r)
+{
+    uint64_t n = 0;
+    for (int k = 0; k < INS_N_KINDS; k++)
+        for (int s = 0; s < INS_N_SUFFIXES; s++)
+            n += r->count[k][s];
+    return n;
+}
+
+static bool is_loading(const char *name)
+{
+    return !strcmp(name, "parse") || !strcmp(name, "load");
+}
+
+double ins_check_seconds(const struct ins_result *r)
+{
+    double s = 0;
+    for (uint32_t i = 0; i < r->n_stages; i++)
+        if (!is_loading(r->stage[i].name))
+            s += r->stage[i].seconds;
+    return s;
+}
+
+double ins_parse_seconds(const struct ins_report_item *item)
+{
+    double s = 0;
+    for (uint32_t i = 0; item->result && i < item->result->n_stages; i++)
+        if (is_loading(item->result->stage[i].name))
+            s += item->result->stage[i].seconds;
+    return s > 0 ? s : item->load_seconds;
+}

@@ -1,0 +1,300 @@
+#include "report.h"
+
+#include "insula.h"
+
+#include "explain/say.h"
+#include "explain/story.h"
+
+#include <math.h>
+
+/* The document of insula.schema.json. */
+
+/* A JSON string of what `say` puts into a buffer. */
+static void flush_string(struct ins_buf *b, struct ins_buf *text)
+{
+    if (text->failed)
+        b->failed = 1;
+    else
+        ins_buf_json(b, text->len ? text->at : "", text->len);
+    ins_buf_release(text);
+}
+
+static void put_string(struct ins_buf *b, const char *s)
+{
+    ins_buf_json(b, s, strlen(s));
+}
+
+static void put_txn(struct ins_buf *b, const struct ins_history *h, ins_txn t)
+{
+    struct ins_buf text = {0};
+    ins_say_txn(&text, h, t);
+    flush_string(b, &text);
+}
+
+static void put_seconds(struct ins_buf *b, double s)
+{
+    ins_buf_fmt(b, "%.6f", isfinite(s) && s > 0 ? s : 0.0);
+}
+
+static void put_names(struct ins_buf *b, const struct ins_result *r, enum ins_level level)
+{
+    char name[64];
+    bool first = true;
+    for (int k = 0; k < INS_N_KINDS; k++)
+        for (int s = 0; s < INS_N_SUFFIXES; s++) {
+            if (!ins_broke_level(r, level, (enum ins_kind)k, (enum ins_suffix)s))
+                continue;
+            ins_anomaly_name((enum ins_kind)k, (enum ins_suffix)s, name, sizeof name);
+            ins_buf_text(b, first ? "" : ", ");
+            put_string(b, name);
+            first = false;
+        }
+}
+
+static void put_levels(struct ins_buf *b, const struct ins_result *r)
+{
+    bool first = true;
+    ins_buf_text(b, "\n   \"levels\": [");
+    for (int l = 0; l < INS_N_LEVELS; l++) {
+        const struct ins_level_result *level = &r->level[l];
+        if (level->verdict == INS_NOT_ASKED)
+            continue;
+        ins_buf_fmt(b, "%s\n     {\"level\": \"%s\", \"verdict\": \"%s\", \"seconds\": ",
+                    first ? "" : ",", ins_level_table[l].id,
+                    ins_verdict_word(level->verdict));
+        put_seconds(b, level->seconds);
+        if (level->verdict == INS_FAIL) {
+            ins_buf_text(b, ", \"anomalies\": [");
+            put_names(b, r, (enum ins_level)l);
+            ins_buf_char(b, ']');
+        }
+        if (level->verdict == INS_UNDECIDED) {
+            ins_buf_text(b, ", \"reason\": ");
+            put_string(b, level->why ? level->why : "");
+        }
+        ins_buf_char(b, '}');
+        first = false;
+    }
+    ins_buf_text(b, "],");
+    const enum ins_level best = ins_result_strongest(r);
+    if (best == INS_N_LEVELS)
+        ins_buf_text(b, "\n   \"strongest\": null,");
+    else
+        ins_buf_fmt(b, "\n   \"strongest\": \"%s\",", ins_level_table[best].id);
+}
+
+static void put_counts(struct ins_buf *b, const struct ins_result *r)
+{
+    char name[64];
+    bool first = true;
+    ins_buf_text(b, "\n   \"counts\": {");
+    for (int k = 0; k < INS_N_KINDS; k++)
+        for (int s = 0; s < INS_N_SUFFIXES; s++) {
+            if (!r->count[k][s])
+                continue;
+            ins_anomaly_name((enum ins_kind)k, (enum ins_suffix)s, name, sizeof name);
+            ins_buf_text(b, first ? "" : ", ");
+            put_string(b, name);
+            ins_buf_text(b, ": ");
+            ins_buf_u64(b, r->count[k][s]);
+            first = false;
+        }
+    ins_buf_text(b, "},");
+}
+
+static void put_member(struct ins_buf *b, const struct ins_story *s, ins_txn t)
+{
+    const struct ins_history *h = s->h;
+    struct ins_buf text = {0};
+    ins_buf_text(b, "{\"id\": ");
+    put_txn(b, h, t);
+    ins_buf_text(b, ", \"session\": ");
+    if (t == INS_INIT) {
+        ins_buf_text(b, "null");
+    } else {
+        ins_say_session(&text, h, h->txn_session[t]);
+        flush_string(b, &text);
+    }
+    ins_buf_text(b, ", \"operations\": [");
+    uint32_t n = 0;
+    const uint32_t *op = ins_story_ops(s, t, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        ins_buf_text(b, i ? ", " : "");
+        ins_say_op(&text, h, op[i]);
+        flush_string(b, &text);
+    }
+    const uint32_t line = t == INS_INIT ? h->init_line : h->txn_line ? h->txn_line[t] : 0;
+    ins_buf_text(b, "], \"line\": ");
+    if (line)
+        ins_buf_u64(b, line);
+    else
+        ins_buf_text(b, "null");
+    ins_buf_char(b, '}');
+}
+
+static void put_edge(struct ins_buf *b, const struct ins_story *s,
+                     const struct ins_edge *e)
+{
+    struct ins_buf text = {0};
+    ins_buf_text(b, "{\"from\": ");
+    put_txn(b, s->h, e->from);
+    ins_buf_text(b, ", \"to\": ");
+    put_txn(b, s->h, e->to);
+    ins_buf_fmt(b, ", \"type\": \"%s\", \"key\": ", ins_edge_id(e->type));
+    if (e->key == INS_NONE || e->key >= s->h->n_keys) {
+        ins_buf_text(b, "null");
+    } else {
+        ins_say_key(&text, s->h, e->key);
+        flush_string(b, &text);
+    }
+    ins_buf_text(b, ", \"why\": ");
+    ins_say_why(&text, s->h, e);
+    flush_string(b, &text);
+    ins_buf_char(b, '}');
+}
+
+static void put_edges(struct ins_buf *b, const struct ins_story *s, uint32_t first,
+                      uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        ins_buf_text(b, i ? ",\n         " : "\n         ");
+        put_edge(b, s, &s->a->edge[first + i]);
+    }
+}
+
+/* Only for an anomaly that is no single cycle: each alternative with the cycle that
+ * it closes. */
+static void put_cases(struct ins_buf *b, const struct ins_story *s)
+{
+    if (!s->a->n_branches)
+        return;
+    ins_buf_text(b, ",\n      \"cases\": [");
+    for (uint32_t i = 0; i < s->a->n_branches; i++) {
+        const struct ins_case *c = &s->a->branch[i];
+        ins_buf_text(b, i ? ",\n       {\"assumed\": [" : "\n       {\"assumed\": [");
+        put_edges(b, s, c->assumed, c->n_assumed);
+        ins_buf_text(b, "],\n        \"edges\": [");
+        put_edges(b, s, c->cycle, c->n_cycle);
+        ins_buf_text(b, "]}");
+    }
+    ins_buf_char(b, ']');
+}
+
+static enum ins_status put_anomaly(struct ins_buf *b, const struct ins_history *h,
+                                   const struct ins_anomaly *a, struct ins_error *err)
+{
+    struct ins_story s;
+    const enum ins_status st = ins_story_init(&s, h, a, err);
+    if (st)
+        return st;
+    char name[64];
+    ins_anomaly_name(a->kind, a->suffix, name, sizeof name);
+    ins_buf_fmt(b, "\n     {\"name\": \"%s\", \"tap\": ", name);
+    if (ins_kind_table[a->kind].letter)
+        ins_buf_fmt(b, "\"%c\"", ins_kind_table[a->kind].letter);
+    else
+        ins_buf_text(b, "null");
+    ins_buf_fmt(b, ", \"breaks\": \"%s\",\n      \"transactions\": [",
+                ins_level_table[a->breaks].id);
+    for (uint32_t i = 0; i < s.n_txns; i++) {
+        ins_buf_text(b, i ? ",\n         " : "\n         ");
+        put_member(b, &s, s.txn[i]);
+    }
+    ins_buf_text(b, "],\n      \"edges\": [");
+    put_edges(b, &s, 0, a->n_cycle);
+    ins_buf_char(b, ']');
+    put_cases(b, &s);
+    ins_buf_char(b, '}');
+    ins_story_release(&s);
+    return INS_OK;
+}
+
+static void put_stages(struct ins_buf *b, const struct ins_report_item *item)
+{
+    const struct ins_result *r = item->result;
+    ins_buf_text(b, "\n   \"stages\": {\"parse_s\": ");
+    put_seconds(b, ins_parse_seconds(item));
+    ins_buf_text(b, ", \"check_s\": ");
+    put_seconds(b, ins_check_seconds(r));
+    for (uint32_t i = 0; i < r->n_stages; i++) {
+        bool again = !strcmp(r->stage[i].name, "parse") ||
+                     !strcmp(r->stage[i].name, "check");
+        double s = 0;
+        for (uint32_t j = 0; j < r->n_stages; j++)
+            if (!strcmp(r->stage[i].name, r->stage[j].name)) {
+                again |= j < i;
+                s += r->stage[j].seconds;
+            }
+        if (again)
+            continue;
+        ins_buf_fmt(b, ", \"%s_s\": ", r->stage[i].name);
+        put_seconds(b, s);
+    }
+    ins_buf_text(b, "}, \"peak_rss_bytes\": ");
+    ins_buf_u64(b, r->peak_rss);
+}
+
+static void put_subject(struct ins_buf *b, const struct ins_report_item *item)
+{
+    const struct ins_history *h = item->history;
+    ins_buf_text(b, "{\n   \"path\": ");
+    put_string(b, item->path);
+    ins_buf_text(b, ", \"format\": ");
+    put_string(b, h->format);
+    ins_buf_fmt(b,
+                ",\n   \"sessions\": %u, \"transactions\": {\"committed\": %u, "
+                "\"aborted\": %u, \"indeterminate\": %u},",
+                h->n_sessions, h->n_by_status[INS_COMMITTED],
+                h->n_by_status[INS_ABORTED],
+                h->n_by_status[INS_INDETERMINATE] + h->n_by_status[INS_OBSERVED]);
+    ins_buf_fmt(b, "\n   \"operations\": %u, \"keys\": %u,", h->n_ops, h->n_keys);
+    if (h->note[0]) {
+        ins_buf_text(b, "\n   \"note\": ");
+        put_string(b, h->note);
+        ins_buf_char(b, ',');
+    }
+}
+
+static enum ins_status put_item(struct ins_buf *b, const struct ins_report_item *item,
+                                struct ins_error *err)
+{
+    const struct ins_result *r = item->result;
+    if (!r || !item->history) {
+        ins_buf_text(b, "{\"path\": ");
+        put_string(b, item->path);
+        ins_buf_text(b, ", \"error\": ");
+        put_string(b, item->error ? item->error : "");
+        ins_buf_char(b, '}');
+        return INS_OK;
+    }
+    put_subject(b, item);
+    put_levels(b, r);
+    put_counts(b, r);
+    ins_buf_text(b, "\n   \"anomalies\": [");
+    uint32_t *order = NULL;
+    enum ins_status st = ins_story_order(r, &order, err);
+    for (size_t i = 0; i < r->anomaly.len && !st; i++) {
+        ins_buf_text(b, i ? "," : "");
+        st = put_anomaly(b, item->history, &r->anomaly.at[order[i]], err);
+    }
+    ins_free(order);
+    ins_buf_text(b, "],");
+    put_stages(b, item);
+    ins_buf_char(b, '}');
+    return st;
+}
+
+enum ins_status ins_report_json(struct ins_buf *b, const struct ins_report_item *item,
+                                size_t count, const struct ins_report_options *o,
+                                struct ins_error *err)
+{
+    (void)o;
+    ins_buf_text(b, "{\"insula\": \"" INSULA_VERSION "\",\n \"histories\": [");
+    enum ins_status st = INS_OK;
+    for (size_t i = 0; i < count && !st; i++) {
+        ins_buf_text(b, i ? ",\n  " : "");
+        st = put_item(b, &item[i], err);
+    }
+    ins_buf_text(b, "]}\n");
+    return st;
+}

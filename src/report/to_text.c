@@ -1,0 +1,610 @@
+#include "report.h"
+
+#include "explain/say.h"
+#include "explain/story.h"
+#include "explain/texts.h"
+#include "explain/wrap.h"
+
+/* A report for a terminal: the verdicts, then every anomaly as a small story. */
+
+enum {
+    FEW = 10,          /* anomalies told unless all are asked for */
+    MOST_PREMISES = 24, /* lines of reasons below the cycle of one anomaly */
+    MOST_CASES = 12,   /* branches told of a case distinction */
+    MOST_OPS = 40      /* operations told of one transaction */
+};
+
+enum ink { PLAIN, BOLD, DIM, RED, GREEN, YELLOW, BLUE };
+
+struct page {
+    struct ins_buf *b;
+    const struct ins_report_options *o;
+    const struct ins_history *h;
+    unsigned width;
+    uint64_t meant[INS_N_SUFFIXES]; /* kinds whose meaning was said */
+};
+
+static void ink(const struct page *p, enum ink ink)
+{
+    static const char *const code[] = {"0", "1", "2", "1;31", "32", "33", "36"};
+    if (p->o->color)
+        ins_buf_fmt(p->b, "\033[%sm", code[ink]);
+}
+
+static void inked(const struct page *p, enum ink color, const char *text)
+{
+    ink(p, color);
+    ins_buf_text(p->b, text);
+    ink(p, PLAIN);
+}
+
+/* Fill up to column `to` from column `at`, with at least one blank. */
+static void tab(const struct page *p, unsigned at, unsigned to)
+{
+    ins_blanks(p->b, at < to ? to - at : 1);
+}
+
+static void wrapped(const struct page *p, const struct ins_buf *text, unsigned at,
+                    unsigned indent)
+{
+    if (text->failed)
+        p->b->failed = 1;
+    else
+        ins_wrap(p->b, text->at, text->len, at, indent, p->width);
+}
+
+static void sentence(const struct page *p, const char *text, unsigned indent)
+{
+    ins_blanks(p->b, indent);
+    ins_wrap(p->b, text, strlen(text), indent, indent, p->width);
+    ins_buf_char(p->b, '\n');
+}
+
+/* ---- what was checked ---- */
+
+static void say_plural(struct ins_buf *b, uint64_t n, const char *one, const char *many)
+{
+    ins_say_count(b, n);
+    ins_buf_fmt(b, " %s", n == 1 ? one : many);
+}
+
+static void say_statuses(struct ins_buf *b, const struct ins_history *h)
+{
+    const uint64_t unknown = (uint64_t)h->n_by_status[INS_INDETERMINATE] +
+                             h->n_by_status[INS_OBSERVED];
+    if (!unknown && !h->n_by_status[INS_ABORTED])
+        return;
+    ins_buf_text(b, " (");
+    ins_say_count(b, h->n_by_status[INS_COMMITTED]);
+    ins_buf_text(b, " committed");
+    if (h->n_by_status[INS_ABORTED]) {
+        ins_buf_text(b, ", ");
+        ins_say_count(b, h->n_by_status[INS_ABORTED]);
+        ins_buf_text(b, " aborted");
+    }
+    if (unknown) {
+        ins_buf_text(b, ", ");
+        ins_say_count(b, unknown);
+        ins_buf_text(b, " with unknown outcome");
+    }
+    ins_buf_char(b, ')');
+}
+
+static void print_subject(const struct page *p, const struct ins_report_item *item)
+{
+    const struct ins_history *h = p->h;
+    inked(p, BOLD, item->path);
+    ins_buf_char(p->b, '\n');
+    struct ins_buf line = {0};
+    ins_buf_text(&line, h->format);
+    ins_buf_text(&line, h->format[0] ? ", " : "");
+    say_plural(&line, h->n_sessions, "session", "sessions");
+    ins_buf_text(&line, ", ");
+    say_plural(&line, h->n_txns - 1, "transaction", "transactions");
+    say_statuses(&line, h);
+    ins_buf_text(&line, ", ");
+    say_plural(&line, h->n_ops, "operation", "operations");
+    ins_buf_text(&line, ", ");
+    say_plural(&line, h->n_keys, "key", "keys");
+    ins_blanks(p->b, 2);
+    wrapped(p, &line, 2, 2);
+    ins_buf_release(&line);
+    ins_buf_char(p->b, '\n');
+    if (h->note[0]) {
+        ins_buf_text(p->b, "  note: ");
+        ins_wrap(p->b, h->note, strlen(h->note), 8, 8, p->width);
+        ins_buf_char(p->b, '\n');
+    }
+    ins_buf_char(p->b, '\n');
+}
+
+/* ---- the verdict table ---- */
+
+static void say_found(struct ins_buf *b, const struct ins_result *r, enum ins_level level)
+{
+    char name[64];
+    bool first = true;
+    for (int k = 0; k < INS_N_KINDS; k++)
+        for (int s = 0; s < INS_N_SUFFIXES; s++) {
+            if (!ins_broke_level(r, level, (enum ins_kind)k, (enum ins_suffix)s))
+                continue;
+            ins_anomaly_name((enum ins_kind)k, (enum ins_suffix)s, name, sizeof name);
+            ins_buf_fmt(b, "%s%s", first ? "" : ", ", name);
+            if (r->count[k][s] > 1) {
+                ins_buf_text(b, " ×");
+                ins_say_count(b, r->count[k][s]);
+            }
+            first = false;
+        }
+}
+
+static enum ink verdict_ink(enum ins_verdict v)
+{
+    return v == INS_PASS ? GREEN : v == INS_FAIL ? RED : YELLOW;
+}
+
+/* The last column: what was found, or why nothing was decided. */
+static void print_remark(const struct page *p, const struct ins_result *r,
+                         enum ins_level level, struct ins_buf *before, unsigned at)
+{
+    struct ins_buf found = {0};
+    if (r->level[level].verdict == INS_UNDECIDED && r->level[level].why)
+        ins_buf_text(&found, r->level[level].why);
+    else if (r->level[level].verdict == INS_FAIL)
+        say_found(&found, r, level);
+    const bool same = found.len && found.len == before->len &&
+                      !memcmp(found.at, before->at, found.len);
+    const unsigned column = p->width >= 70 ? 51 : 8;
+    if (found.len && (same || column > at)) {
+        tab(p, at, column);
+    } else if (found.len) {
+        ins_buf_char(p->b, '\n');
+        ins_blanks(p->b, column);
+    }
+    if (same)
+        inked(p, DIM, "the same");
+    else if (found.len)
+        wrapped(p, &found, column, column);
+    if (r->level[level].verdict == INS_FAIL && !same) {
+        ins_buf_release(before);
+        *before = found;
+    } else {
+        ins_buf_release(&found);
+    }
+}
+
+static void print_level(const struct page *p, const struct ins_result *r,
+                        enum ins_level level, struct ins_buf *before)
+{
+    const enum ins_verdict v = r->level[level].verdict;
+    ins_buf_fmt(p->b, "  %-5s %-24s", ins_level_table[level].id,
+                ins_level_table[level].name);
+    inked(p, verdict_ink(v), v == INS_FAIL ? "FAIL" : ins_verdict_word(v));
+    unsigned at = 32 + (unsigned)(v == INS_UNDECIDED ? 7 : 4);
+    struct ins_buf time = {0};
+    ins_say_seconds(&time, r->level[level].seconds);
+    if (!time.failed && r->level[level].seconds > 0) {
+        tab(p, at, 41);
+        ink(p, DIM);
+        ins_buf_bytes(p->b, time.at, time.len);
+        ink(p, PLAIN);
+        at = (at < 41 ? 41 : at + 1) + (unsigned)time.len;
+    }
+    ins_buf_release(&time);
+    print_remark(p, r, level, before, at);
+    ins_buf_char(p->b, '\n');
+}
+
+static void print_strongest(const struct page *p, const struct ins_result *r)
+{
+    const enum ins_level best = ins_result_strongest(r);
+    bool failed = false;
+    bool undecided = false;
+    for (int l = 0; l < INS_N_LEVELS; l++) {
+        failed |= r->level[l].verdict == INS_FAIL;
+        undecided |= r->level[l].verdict == INS_UNDECIDED;
+    }
+    ins_buf_char(p->b, '\n');
+    if (best == INS_N_LEVELS) {
+        inked(p, failed ? RED : YELLOW,
+              failed ? "None of these levels holds" : "No level could be decided");
+        ins_buf_text(p->b, ".\n");
+        return;
+    }
+    ins_buf_text(p->b, "The strongest level that holds is ");
+    inked(p, failed ? BOLD : GREEN, ins_level_table[best].name);
+    ins_buf_fmt(p->b, " (%s).", ins_level_table[best].id);
+    if (undecided)
+        ins_buf_text(p->b, "  Some levels were not decided.");
+    ins_buf_char(p->b, '\n');
+}
+
+static void print_verdicts(const struct page *p, const struct ins_result *r)
+{
+    struct ins_buf before = {0};
+    for (int l = 0; l < INS_N_LEVELS; l++)
+        if (r->level[l].verdict != INS_NOT_ASKED)
+            print_level(p, r, (enum ins_level)l, &before);
+    ins_buf_release(&before);
+    print_strongest(p, r);
+}
+
+/* ---- who did what ---- */
+
+static void say_when(struct ins_buf *b, const struct ins_story *s, ins_txn t)
+{
+    const struct ins_history *h = s->h;
+    int64_t zero = INT64_MAX;
+    if (!h->has_times || t == INS_INIT || h->txn_begin[t] == INS_NO_TIME)
+        return;
+    for (uint32_t i = 0; i < s->n_txns; i++)
+        if (s->txn[i] != INS_INIT && h->txn_begin[s->txn[i]] != INS_NO_TIME &&
+            h->txn_begin[s->txn[i]] < zero)
+            zero = h->txn_begin[s->txn[i]];
+    ins_buf_fmt(b, "%.3f to ", (double)(h->txn_begin[t] - zero) / 1e6);
+    if (h->txn_end[t] == INS_NO_TIME)
+        ins_buf_text(b, "? ms");
+    else
+        ins_buf_fmt(b, "%.3f ms", (double)(h->txn_end[t] - zero) / 1e6);
+}
+
+/* Where a transaction stands and what became of it: "t7 line 40 aborted". */
+static void say_label(struct ins_buf *b, const struct ins_story *s, ins_txn t)
+{
+    const struct ins_history *h = s->h;
+    ins_say_txn(b, h, t);
+    const uint32_t line = t == INS_INIT ? h->init_line : h->txn_line ? h->txn_line[t] : 0;
+    if (line)
+        ins_buf_fmt(b, "  line %u", line);
+    if (h->txn_status[t] == INS_ABORTED)
+        ins_buf_text(b, "  aborted");
+    else if (h->txn_status[t] == INS_INDETERMINATE || h->txn_status[t] == INS_OBSERVED)
+        ins_buf_text(b, "  outcome unknown");
+}
+
+static void say_ops(struct ins_buf *b, const struct ins_story *s, ins_txn t)
+{
+    uint32_t n = 0;
+    const uint32_t *op = ins_story_ops(s, t, &n);
+    uint32_t next = s->h->txn_op[t];
+    for (uint32_t i = 0; i < n && i < MOST_OPS; i++) {
+        if (op[i] != next)
+            ins_buf_text(b, i ? "  …  " : "…  ");
+        else if (i)
+            ins_buf_text(b, "  ");
+        ins_say_op(b, s->h, op[i]);
+        next = op[i] + 1;
+    }
+    if (next != s->h->txn_op[t + 1])
+        ins_buf_text(b, n ? "  …" : "…");
+}
+
+static unsigned label_columns(const struct ins_story *s)
+{
+    unsigned most = 0;
+    for (uint32_t i = 0; i < s->n_txns; i++) {
+        struct ins_buf label = {0};
+        say_label(&label, s, s->txn[i]);
+        const unsigned n = label.failed ? 0 : ins_text_columns(label.at, label.len);
+        most = n > most ? n : most;
+        ins_buf_release(&label);
+    }
+    return most < 40 ? most : 40;
+}
+
+static void print_txn(const struct page *p, const struct ins_story *s, ins_txn t,
+                      unsigned column)
+{
+    struct ins_buf text = {0};
+    say_label(&text, s, t);
+    ins_blanks(p->b, 6);
+    ink(p, BOLD);
+    ins_buf_bytes(p->b, text.at, text.len);
+    ink(p, PLAIN);
+    tab(p, 6 + ins_text_columns(text.at, text.len), column);
+    text.len = 0;
+    if (t == INS_INIT)
+        ins_buf_text(&text, "the initial value of every key");
+    else
+        say_ops(&text, s, t);
+    wrapped(p, &text, column, column);
+    text.len = 0;
+    say_when(&text, s, t);
+    if (text.len) {
+        ins_buf_char(p->b, '\n');
+        ins_blanks(p->b, column);
+        ink(p, DIM);
+        ins_buf_bytes(p->b, text.at, text.len);
+        ink(p, PLAIN);
+    }
+    ins_buf_char(p->b, '\n');
+    ins_buf_release(&text);
+}
+
+static void print_cast(const struct page *p, const struct ins_story *s)
+{
+    const unsigned column = 6 + label_columns(s) + 3;
+    for (uint32_t i = 0; i < s->n_txns; i++) {
+        const ins_txn t = s->txn[i];
+        const uint32_t session = s->h->txn_session[t];
+        if (!i || session != s->h->txn_session[s->txn[i - 1]]) {
+            struct ins_buf name = {0};
+            ins_say_session(&name, s->h, session);
+            ins_blanks(p->b, 4);
+            ins_buf_text(p->b, session == INS_NONE ? "" : "session ");
+            ins_buf_bytes(p->b, name.at, name.len);
+            ins_buf_char(p->b, '\n');
+            ins_buf_release(&name);
+        }
+        print_txn(p, s, t, column);
+    }
+}
+
+/* ---- why it cannot be ---- */
+
+struct telling {
+    const struct page *p;
+    const struct ins_story *s;
+    struct ins_vec_u8 told; /* by edge */
+    unsigned premises;
+    unsigned left_out;
+};
+
+static enum ink edge_ink(enum ins_edge_type type)
+{
+    static const enum ink by_type[] = {PLAIN, GREEN, BLUE, YELLOW, PLAIN, RED};
+    return by_type[type];
+}
+
+static unsigned edge_columns(const struct ins_story *s, const struct ins_edge *e)
+{
+    struct ins_buf text = {0};
+    ins_say_txn(&text, s->h, e->from);
+    ins_say_txn(&text, s->h, e->to);
+    const unsigned n = text.failed ? 0 : ins_text_columns(text.at, text.len) + 6;
+    ins_buf_release(&text);
+    return n;
+}
+
+static void print_edge(const struct page *p, const struct ins_story *s,
+                       const struct ins_edge *e, unsigned indent, unsigned column)
+{
+    ins_blanks(p->b, indent);
+    ins_say_txn(p->b, s->h, e->from);
+    ins_buf_char(p->b, ' ');
+    ink(p, edge_ink(e->type));
+    ins_buf_fmt(p->b, "─%s→", ins_edge_id(e->type));
+    ink(p, PLAIN);
+    ins_buf_char(p->b, ' ');
+    ins_say_txn(p->b, s->h, e->to);
+    const unsigned at = indent + edge_columns(s, e);
+    if (at + 2 > column) {
+        ins_buf_char(p->b, '\n');
+        ins_blanks(p->b, column);
+    } else {
+        tab(p, at, column);
+    }
+    struct ins_buf why = {0};
+    ins_say_why(&why, s->h, e);
+    wrapped(p, &why, column, column);
+    ins_buf_release(&why);
+    ins_buf_char(p->b, '\n');
+}
+
+static unsigned reason_column(const struct page *p, const struct ins_story *s,
+                              uint32_t first, uint32_t n, unsigned indent)
+{
+    unsigned most = 0;
+    for (uint32_t i = first; i < first + n; i++) {
+        const unsigned c = edge_columns(s, &s->a->edge[i]);
+        most = c > most ? c : most;
+    }
+    const unsigned limit = p->width / 3;
+    return indent + (most < limit ? most + 3 : 8);
+}
+
+/* The path below an edge, and below each of its own edges, once each. */
+static void print_premises(struct telling *t, uint32_t edge, unsigned depth)
+{
+    const struct ins_anomaly *a = t->s->a;
+    const struct ins_edge *e = &a->edge[edge];
+    const unsigned indent = 4 + 4 * (depth < 4 ? depth : 4);
+    if (!e->n_path || e->path >= a->n_edges || e->n_path > a->n_edges - e->path)
+        return;
+    const unsigned column = reason_column(t->p, t->s, e->path, e->n_path, indent);
+    for (uint32_t i = e->path; i < e->path + e->n_path; i++) {
+        if (t->told.at[i])
+            continue;
+        t->told.at[i] = 1;
+        if (t->premises++ >= MOST_PREMISES) {
+            t->left_out++;
+            continue;
+        }
+        print_edge(t->p, t->s, &a->edge[i], indent, column);
+        print_premises(t, i, depth + 1);
+    }
+}
+
+static void print_chain(struct telling *t, uint32_t first, uint32_t n)
+{
+    const unsigned column = reason_column(t->p, t->s, first, n, 4);
+    for (uint32_t i = first; i < first + n; i++)
+        t->told.at[i] = 1;
+    for (uint32_t i = first; i < first + n; i++) {
+        print_edge(t->p, t->s, &t->s->a->edge[i], 4, column);
+        print_premises(t, i, 1);
+    }
+}
+
+static void print_cases(struct telling *t)
+{
+    const struct ins_anomaly *a = t->s->a;
+    for (uint32_t c = 0; c < a->n_branches && c < MOST_CASES; c++) {
+        const struct ins_case *k = &a->branch[c];
+        ins_buf_fmt(t->p->b, "\n    case %u of %u\n", c + 1, a->n_branches);
+        print_chain(t, k->assumed, k->n_assumed);
+        sentence(t->p, "and then this cycle closes:", 4);
+        print_chain(t, k->cycle, k->n_cycle);
+    }
+    if (a->n_branches > MOST_CASES)
+        ins_buf_fmt(t->p->b, "\n    … and %u more cases, all of which end in a cycle\n",
+                    a->n_branches - MOST_CASES);
+}
+
+static void print_reasons(const struct page *p, const struct ins_story *s)
+{
+    struct telling t = {.p = p, .s = s};
+    if (!s->a->n_edges)
+        return;
+    if (!ins_vec_u8_reserve(&t.told, s->a->n_edges)) {
+        p->b->failed = 1;
+        return;
+    }
+    memset(t.told.at, 0, s->a->n_edges);
+    ins_buf_char(p->b, '\n');
+    if (s->a->n_cycle)
+        print_chain(&t, 0, s->a->n_cycle);
+    print_cases(&t);
+    if (t.left_out)
+        ins_buf_fmt(p->b, "    … and %u more steps, which the HTML report shows\n",
+                    t.left_out);
+    ins_vec_u8_release(&t.told);
+}
+
+/* ---- one anomaly ---- */
+
+static void print_meaning(struct page *p, const struct ins_anomaly *a)
+{
+    char name[64];
+    ins_anomaly_name(a->kind, a->suffix, name, sizeof name);
+    struct ins_buf text = {0};
+    if (!(p->meant[a->suffix] & (UINT64_C(1) << a->kind))) {
+        p->meant[a->suffix] |= UINT64_C(1) << a->kind;
+        ins_buf_fmt(&text, "%s ", ins_kind_texts[a->kind].meaning);
+    }
+    ins_buf_text(&text, "Forbidden by ");
+    bool first = true;
+    for (int l = 0; l < INS_N_LEVELS; l++)
+        if (ins_level_forbids((enum ins_level)l, a->kind, a->suffix)) {
+            ins_buf_fmt(&text, "%s%s", first ? "" : ", ", ins_level_table[l].id);
+            first = false;
+        }
+    ins_buf_fmt(&text, ". More: insula explain %s", name);
+    ins_buf_char(p->b, '\n');
+    ins_blanks(p->b, 4);
+    wrapped(p, &text, 4, 4);
+    ins_buf_char(p->b, '\n');
+    ins_buf_release(&text);
+}
+
+static enum ins_status print_anomaly(struct page *p, const struct ins_anomaly *a,
+                                     unsigned number, struct ins_error *err)
+{
+    struct ins_story s;
+    const enum ins_status st = ins_story_init(&s, p->h, a, err);
+    if (st)
+        return st;
+    char name[64];
+    ins_anomaly_name(a->kind, a->suffix, name, sizeof name);
+    ins_buf_fmt(p->b, "\n%u. ", number);
+    ink(p, RED);
+    ins_buf_text(p->b, name);
+    ink(p, PLAIN);
+    if (ins_kind_table[a->kind].letter)
+        ins_buf_fmt(p->b, " (%c)", ins_kind_table[a->kind].letter);
+    ins_buf_fmt(p->b, ": %s\n\n", ins_kind_texts[a->kind].title);
+    struct ins_buf line = {0};
+    ins_say_headline(&line, &s);
+    ins_blanks(p->b, 4);
+    wrapped(p, &line, 4, 4);
+    ins_buf_release(&line);
+    ins_buf_text(p->b, "\n\n");
+    print_cast(p, &s);
+    print_reasons(p, &s);
+    print_meaning(p, a);
+    ins_story_release(&s);
+    return INS_OK;
+}
+
+static enum ins_status print_anomalies(struct page *p, const struct ins_result *r,
+                                       struct ins_error *err)
+{
+    uint32_t *order = NULL;
+    const size_t listed = r->anomaly.len;
+    const size_t told = p->o->all || listed <= FEW ? listed : FEW;
+    enum ins_status st = ins_story_order(r, &order, err);
+    for (size_t i = 0; i < told && !st; i++)
+        st = print_anomaly(p, &r->anomaly.at[order[i]], (unsigned)i + 1, err);
+    ins_free(order);
+    const uint64_t found = ins_found_total(r);
+    if (st || found <= told)
+        return st;
+    ins_buf_char(p->b, '\n');
+    say_plural(p->b, found, "anomaly was", "anomalies were");
+    ins_buf_text(p->b, " found; ");
+    ins_buf_fmt(p->b, "%zu %s told above", told, told == 1 ? "is" : "are");
+    if (told < listed)
+        ins_buf_fmt(p->b, ", --all tells %zu", listed);
+    ins_buf_text(p->b, ".\n");
+    return INS_OK;
+}
+
+static enum ins_status print_item(struct page *p, const struct ins_report_item *item,
+                                  struct ins_error *err)
+{
+    p->h = item->history;
+    memset(p->meant, 0, sizeof p->meant);
+    if (!item->result || !item->history) {
+        inked(p, BOLD, item->path);
+        ins_buf_text(p->b, "\n  ");
+        inked(p, RED, "not checked");
+        ins_buf_fmt(p->b, ": %s\n", item->error ? item->error : "unknown reason");
+        return INS_OK;
+    }
+    print_subject(p, item);
+    print_verdicts(p, item->result);
+    return p->o->quiet ? INS_OK : print_anomalies(p, item->result, err);
+}
+
+static void print_totals(const struct page *p, const struct ins_report_item *item,
+                         size_t count)
+{
+    size_t failed = 0;
+    size_t undecided = 0;
+    size_t unchecked = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool fail = false;
+        bool open = false;
+        for (int l = 0; item[i].result && l < INS_N_LEVELS; l++) {
+            fail |= item[i].result->level[l].verdict == INS_FAIL;
+            open |= item[i].result->level[l].verdict == INS_UNDECIDED;
+        }
+        unchecked += !item[i].result;
+        failed += fail;
+        undecided += open && !fail;
+    }
+    ins_buf_fmt(p->b, "\n%zu histories: %zu passed every level", count,
+                count - failed - undecided - unchecked);
+    ins_buf_fmt(p->b, ", %zu failed some", failed);
+    if (undecided)
+        ins_buf_fmt(p->b, ", %zu undecided", undecided);
+    if (unchecked)
+        ins_buf_fmt(p->b, ", %zu not checked", unchecked);
+    ins_buf_text(p->b, ".\n");
+}
+
+enum ins_status ins_report_text(struct ins_buf *b, const struct ins_report_item *item,
+                                size_t count, const struct ins_report_options *o,
+                                struct ins_error *err)
+{
+    struct page p = {.b = b, .o = o, .width = o->width < 40 ? 40 : o->width};
+    enum ins_status st = INS_OK;
+    for (size_t i = 0; i < count && !st; i++) {
+        if (i)
+            ins_buf_char(b, '\n');
+        st = print_item(&p, &item[i], err);
+    }
+    if (count > 1)
+        print_totals(&p, item, count);
+    return st;
+}
