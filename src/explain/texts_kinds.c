@@ -39,7 +39,7 @@ const struct ins_kind_text ins_kind_texts[INS_N_KINDS] = {
                 "A read returns a value that no transaction wrote to that key.",
             .databases = NOBODY,
             .references = PLUME " (a)",
-            .example = EXAMPLE("nobody wrote 7.", {1, 1, 'c', "w(x)=1"},
+            .example = EXAMPLE("Nobody wrote 7.", {1, 1, 'c', "w(x)=1"},
                                {2, 2, 'c', "r(x)=7"}, {3, 2, 'c', "r(x)=1"}),
         },
     [INS_ABORTED_READ] =
@@ -119,7 +119,7 @@ const struct ins_kind_text ins_kind_texts[INS_N_KINDS] = {
             .databases = NOBODY,
             .references = PLUME " (g); " ADYA " (G1c)",
             .example =
-                EXAMPLE("each reads what the one before it wrote, in a circle.",
+                EXAMPLE("Each reads what the one before it wrote, in a circle.",
                         {1, 1, 'c', "r(z)=1 w(x)=1"}, {2, 1, 'c', "r(x)=1 w(y)=1"},
                         {3, 1, 'c', "r(y)=1 w(z)=1"}),
         },
@@ -136,7 +136,7 @@ const struct ins_kind_text ins_kind_texts[INS_N_KINDS] = {
                        "piece shows it.",
             .references = PLUME " (h); Biswas and Enea, OOPSLA 2019",
             .example =
-                EXAMPLE("after y=2 of t2, t3 still reads x=1, which t2 overwrote.",
+                EXAMPLE("After y=2 of t2, t3 still reads x=1, which t2 overwrote.",
                         {1, 1, 'c', "w(x)=1"}, {1, 2, 'c', "w(x)=2 w(y)=2"},
                         {2, 3, 'c', "r(y)=2 r(x)=1"}),
         },
@@ -199,7 +199,7 @@ const struct ins_kind_text ins_kind_texts[INS_N_KINDS] = {
             .databases = "READ COMMITTED everywhere.",
             .references = PLUME " (l)",
             .example =
-                EXAMPLE("by x, t2 is the older one; by y, t1 is.",
+                EXAMPLE("By x, t2 is the older one; by y, t1 is.",
                         {1, 1, 'c', "w(x)=1 w(y)=1"}, {2, 1, 'c', "w(x)=2 w(y)=2"},
                         {3, 2, 'c', "r(x)=1 r(y)=2"}),
         },
@@ -262,7 +262,7 @@ const struct ins_kind_text ins_kind_texts[INS_N_KINDS] = {
                 "Of two list reads of one key neither is a prefix of the other.",
             .databases = NOBODY,
             .references = ELLE,
-            .example = EXAMPLE("one read says 1 came first, the other 2.",
+            .example = EXAMPLE("One read says 1 came first, the other 2.",
                                {1, 1, 'c', "append(x)=1"}, {2, 1, 'c', "append(x)=2"},
                                {3, 2, 'c', "r(x)=[1,2]"}, {4, 2, 'c', "r(x)=[2,1]"}),
         },
@@ -357,13 +357,14 @@ const struct ins_kind_text ins_kind_texts[INS_N_KINDS] = {
                 "a row.",
             .databases = "READ COMMITTED everywhere.",
             .references = ELLE "; Cerone and Gotsman, JACM 2018",
-            .example = EXAMPLE("a: t1 before t2. x: t2 before t3. b: t3 before t4. y: "
-                               "t4 before t1.",
-                               {1, 1, 'c', "append(a)=1 append(y)=1"},
-                               {2, 2, 'c', "append(a)=2 r(x)=[]"},
-                               {3, 1, 'c', "append(b)=1 append(x)=1"},
-                               {4, 2, 'c', "append(b)=2 r(y)=[]"},
-                               {5, 3, 'c', "r(a)=[1,2] r(b)=[1,2]"}),
+            .example =
+                EXAMPLE("On a t1 is before t2. x: t2 before t3. b: t3 before t4. y: "
+                        "t4 before t1.",
+                        {1, 1, 'c', "append(a)=1 append(y)=1"},
+                        {2, 2, 'c', "append(a)=2 r(x)=[]"},
+                        {3, 1, 'c', "append(b)=1 append(x)=1"},
+                        {4, 2, 'c', "append(b)=2 r(y)=[]"},
+                        {5, 3, 'c', "r(a)=[1,2] r(b)=[1,2]"}),
         },
     [INS_G2_ITEM] =
         {
@@ -379,7 +380,7 @@ const struct ins_kind_text ins_kind_texts[INS_N_KINDS] = {
                 "SQL Server SNAPSHOT; and every weaker level.",
             .references = ADYA " (G2-item); " CRITIQUE " (A5B)",
             .example =
-                EXAMPLE("neither saw the other; one after the other, one would have.",
+                EXAMPLE("Neither saw the other; one after the other, one would have.",
                         {1, 1, 'c', "r(x)=0 r(y)=0 w(x)=1"},
                         {2, 1, 'c', "r(x)=0 r(y)=0 w(y)=1"},
                         {3, 2, 'c', "r(x)=1 r(y)=1"}),

@@ -36,7 +36,8 @@ static void put_seconds(struct ins_buf *b, double s)
     ins_buf_fmt(b, "%.6f", isfinite(s) && s > 0 ? s : 0.0);
 }
 
-static void put_names(struct ins_buf *b, const struct ins_result *r, enum ins_level level)
+static void put_names(struct ins_buf *b, const struct ins_result *r,
+                      enum ins_level level)
 {
     char name[64];
     bool first = true;
@@ -59,9 +60,9 @@ static void put_levels(struct ins_buf *b, const struct ins_result *r)
         const struct ins_level_result *level = &r->level[l];
         if (level->verdict == INS_NOT_ASKED)
             continue;
-        ins_buf_fmt(b, "%s\n     {\"level\": \"%s\", \"verdict\": \"%s\", \"seconds\": ",
-                    first ? "" : ",", ins_level_table[l].id,
-                    ins_verdict_word(level->verdict));
+        ins_buf_fmt(
+            b, "%s\n     {\"level\": \"%s\", \"verdict\": \"%s\", \"seconds\": ",
+            first ? "" : ",", ins_level_table[l].id, ins_verdict_word(level->verdict));
         put_seconds(b, level->seconds);
         if (level->verdict == INS_FAIL) {
             ins_buf_text(b, ", \"anomalies\": [");
@@ -123,7 +124,9 @@ static void put_member(struct ins_buf *b, const struct ins_story *s, ins_txn t)
         ins_say_op(&text, h, op[i]);
         flush_string(b, &text);
     }
-    const uint32_t line = t == INS_INIT ? h->init_line : h->txn_line ? h->txn_line[t] : 0;
+    const uint32_t line = t == INS_INIT ? h->init_line
+                          : h->txn_line ? h->txn_line[t]
+                                        : 0;
     ins_buf_text(b, "], \"line\": ");
     if (line)
         ins_buf_u64(b, line);
@@ -217,8 +220,8 @@ static void put_stages(struct ins_buf *b, const struct ins_report_item *item)
     ins_buf_text(b, ", \"check_s\": ");
     put_seconds(b, ins_check_seconds(r));
     for (uint32_t i = 0; i < r->n_stages; i++) {
-        bool again = !strcmp(r->stage[i].name, "parse") ||
-                     !strcmp(r->stage[i].name, "check");
+        bool again =
+            !strcmp(r->stage[i].name, "parse") || !strcmp(r->stage[i].name, "check");
         double s = 0;
         for (uint32_t j = 0; j < r->n_stages; j++)
             if (!strcmp(r->stage[i].name, r->stage[j].name)) {

@@ -8,10 +8,10 @@
 /* A report for a terminal: the verdicts, then every anomaly as a small story. */
 
 enum {
-    FEW = 10,          /* anomalies told unless all are asked for */
+    FEW = 10,           /* anomalies told unless all are asked for */
     MOST_PREMISES = 24, /* lines of reasons below the cycle of one anomaly */
-    MOST_CASES = 12,   /* branches told of a case distinction */
-    MOST_OPS = 40      /* operations told of one transaction */
+    MOST_CASES = 12,    /* branches told of a case distinction */
+    MOST_OPS = 40       /* operations told of one transaction */
 };
 
 enum ink { PLAIN, BOLD, DIM, RED, GREEN, YELLOW, BLUE };
@@ -70,8 +70,8 @@ static void say_plural(struct ins_buf *b, uint64_t n, const char *one, const cha
 
 static void say_statuses(struct ins_buf *b, const struct ins_history *h)
 {
-    const uint64_t unknown = (uint64_t)h->n_by_status[INS_INDETERMINATE] +
-                             h->n_by_status[INS_OBSERVED];
+    const uint64_t unknown =
+        (uint64_t)h->n_by_status[INS_INDETERMINATE] + h->n_by_status[INS_OBSERVED];
     if (!unknown && !h->n_by_status[INS_ABORTED])
         return;
     ins_buf_text(b, " (");
@@ -120,7 +120,8 @@ static void print_subject(const struct page *p, const struct ins_report_item *it
 
 /* ---- the verdict table ---- */
 
-static void say_found(struct ins_buf *b, const struct ins_result *r, enum ins_level level)
+static void say_found(struct ins_buf *b, const struct ins_result *r,
+                      enum ins_level level)
 {
     char name[64];
     bool first = true;
@@ -253,7 +254,9 @@ static void say_label(struct ins_buf *b, const struct ins_story *s, ins_txn t)
 {
     const struct ins_history *h = s->h;
     ins_say_txn(b, h, t);
-    const uint32_t line = t == INS_INIT ? h->init_line : h->txn_line ? h->txn_line[t] : 0;
+    const uint32_t line = t == INS_INIT ? h->init_line
+                          : h->txn_line ? h->txn_line[t]
+                                        : 0;
     if (line)
         ins_buf_fmt(b, "  line %u", line);
     if (h->txn_status[t] == INS_ABORTED)
