@@ -1,0 +1,88 @@
+/* driver.h - what a database must offer to be recorded.
+ *
+ * A driver is one file with one struct ins_driver and one row in drivers.c; see
+ * docs/new-driver.md.  All keys live in one table: registers as (k, v) with an integer
+ * v, lists as (k, v) with v a text of numbers that each start with a comma.  A register
+ * whose row is missing has the value 0, a list whose row is missing is empty. */
+#ifndef INS_DRIVER_H
+#define INS_DRIVER_H
+
+#include "record.h"
+#include "server.h"
+#include "url.h"
+
+#include <stddef.h>
+
+/* How a call ended.  After CONFLICT or ERROR the caller rolls back; after LOST it
+ * closes the connection. */
+enum ins_answer {
+    INS_DONE,
+    INS_CONFLICT, /* serialization failure, deadlock, lock time-out: to be expected */
+    INS_ERROR,    /* anything else that the server said */
+    INS_LOST,     /* no answer: the connection is gone */
+};
+
+/* One database under test, shared by all sessions.  Written by prepare, read-only
+ * afterwards. */
+struct ins_target {
+    const struct ins_driver *driver;
+    struct ins_url url;
+    enum ins_isolation isolation;
+    const char *table;
+    const char *dir;                   /* the store directory */
+    const volatile sig_atomic_t *stop; /* the user asked to end; may be NULL */
+    bool list;                         /* the keys are lists */
+    unsigned sessions;                 /* how many will connect */
+    uint32_t preload;                  /* keys 0 .. preload-1 get a row */
+    struct ins_server *server;         /* a throw-away one, or NULL */
+    char name[64];                     /* "MariaDB 10.11.19" */
+    char variant[32];                  /* see promise.c */
+    char level_name[64];               /* what the server calls the isolation */
+    void *own;                         /* the driver's */
+};
+
+/* A list as it was read; the buffer grows and is used again. */
+struct ins_list {
+    int64_t *element;
+    size_t count, capacity;
+};
+
+/* What every connection starts with; the driver's own fields follow. */
+struct ins_connection {
+    _Alignas(max_align_t) char message[256]; /* of the last answer not INS_DONE */
+};
+
+struct ins_driver {
+    const char *scheme; /* of its URLs */
+    const char *title;
+    /* Start a server if the URL has no host, and make the table.  Fails with a message
+     * for people.  finish undoes it; it is called also after a failed prepare. */
+    int (*prepare)(struct ins_target *target, struct insula_error *error);
+    void (*finish)(struct ins_target *target);
+    /* One connection for one thread; NULL on failure. */
+    struct ins_connection *(*connect)(const struct ins_target *target,
+                                      struct insula_error *error);
+    void (*close)(struct ins_connection *c);
+    enum ins_answer (*begin)(struct ins_connection *c);
+    enum ins_answer (*read)(struct ins_connection *c, int64_t key, int64_t *value);
+    enum ins_answer (*read_list)(struct ins_connection *c, int64_t key,
+                                 struct ins_list *list);
+    enum ins_answer (*write)(struct ins_connection *c, int64_t key, int64_t value);
+    enum ins_answer (*append)(struct ins_connection *c, int64_t key, int64_t value);
+    enum ins_answer (*commit)(struct ins_connection *c);
+    enum ins_answer (*rollback)(struct ins_connection *c);
+};
+
+/* The driver of a URL; NULL with a message when there is none or it was left out. */
+const struct ins_driver *ins_driver_find(const struct ins_url *url,
+                                         struct insula_error *error);
+
+/* Read ",1,2,3" of length bytes.  False when it is not such a text or memory ends. */
+bool ins_list_parse(struct ins_list *list, const char *text, size_t length);
+void ins_list_release(struct ins_list *list);
+
+extern const struct ins_driver ins_driver_sqlite;
+extern const struct ins_driver ins_driver_postgres;
+extern const struct ins_driver ins_driver_mariadb;
+
+#endif

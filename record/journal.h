@@ -1,0 +1,53 @@
+/* journal.h - what one session did, on disk while it happens.
+ *
+ * A text file a session, two lines a transaction, each handed to the kernel with one
+ * write before the client goes on, so that it survives the death of this process:
+ *
+ *     insula-journal 1 registers          (or: lists)
+ *     b BEGIN OP OP ...        before the first statement; OP is rKEY, wKEY=VALUE,
+ *                              lKEY (read of a list) or aKEY=VALUE (append)
+ *     c END RAN RESULT ...     committed        RAN: how many of the operations were
+ *     a END RAN RESULT ...     aborted          sent; RESULT: one for each read that
+ *     u END RAN RESULT ...     indeterminate    was answered, VALUE or [V,V,...]
+ *     x END RAN RESULT ...     indeterminate, and the connection is gone: it may still
+ *                              take effect while the client goes on, so what follows
+ *                              belongs to a new session
+ *
+ * Times are nanoseconds since the run began.  A line without its newline was being
+ * written when the process died and counts as not there. */
+#ifndef INS_JOURNAL_H
+#define INS_JOURNAL_H
+
+#include "driver.h"
+#include "workload.h"
+
+enum ins_outcome {
+    INS_COMMITTED,
+    INS_ABORTED,
+    INS_UNKNOWN,
+    INS_UNKNOWN_LOST,
+};
+
+struct ins_journal {
+    int fd;
+    char *text; /* the line being made */
+    size_t used, size;
+    bool failed;
+    int error; /* errno of the first failure */
+};
+
+/* Create dir/journal/number. */
+int ins_journal_open(struct ins_journal *j, const char *dir, unsigned number, bool list,
+                     struct insula_error *error);
+void ins_journal_close(struct ins_journal *j);
+
+/* The two lines.  Results are added between them in the order of the operations, and
+ * only for the reads that were answered.  False once a write has failed. */
+bool ins_journal_begin(struct ins_journal *j, int64_t time,
+                       const struct ins_plan *plan);
+void ins_journal_value(struct ins_journal *j, int64_t value);
+void ins_journal_list(struct ins_journal *j, const struct ins_list *list);
+bool ins_journal_end(struct ins_journal *j, enum ins_outcome outcome, int64_t time,
+                     unsigned ran);
+
+#endif

@@ -1,0 +1,523 @@
+/* mariadb.c - MariaDB and MySQL through libmariadb.
+ *
+ *   mariadb:[?bin=DIR&VARIABLE=VALUE...]   a throw-away server with these variables
+ *   mariadb://user:password@host:port/database[?socket=PATH&VARIABLE=VALUE...]
+ *                                          a server of yours; the variables are set for
+ *                                          the session
+ *
+ * Statements are prepared once.  Autocommit is off, so a transaction begins with its
+ * first statement. */
+#include "driver.h"
+
+#include "fail.h"
+
+#include <errmsg.h>
+#include <mysql.h>
+#include <mysqld_error.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* MariaDB's: the row was changed after the snapshot (innodb_snapshot_isolation). */
+#define RECORD_CHANGED 1020
+
+enum statement { READ, WRITE, UPSERT, APPEND, STATEMENTS };
+
+struct own {
+    bool made_table;
+    char socket[256];
+};
+
+struct connection {
+    struct ins_connection base;
+    MYSQL *my;
+    MYSQL_STMT *statement[STATEMENTS];
+    uint32_t preload;
+    /* What the statements are bound to. */
+    int64_t key, value;
+    char *text;
+    unsigned long text_size, text_length;
+    my_bool is_null;
+};
+
+static const char *const level_sql[] = {
+    [INS_READ_UNCOMMITTED] = "READ UNCOMMITTED",
+    [INS_READ_COMMITTED] = "READ COMMITTED",
+    [INS_REPEATABLE_READ] = "REPEATABLE READ",
+    [INS_SNAPSHOT] = "REPEATABLE READ",
+    [INS_SERIALIZABLE] = "SERIALIZABLE",
+};
+
+static MYSQL *open_connection(const struct ins_target *target,
+                              struct insula_error *error)
+{
+    const struct ins_url *url = &target->url;
+    const struct own *own = target->own;
+    MYSQL *my = mysql_init(NULL);
+    if (!my) {
+        (void)ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
+        return NULL;
+    }
+    bool yours = ins_url_has_server(url);
+    const char *socket = yours ? ins_url_get(url, "socket") : own->socket;
+    long port = url->port ? strtol(url->port, NULL, 10) : 0;
+    unsigned timeout = 10;
+    (void)mysql_optionsv(my, MYSQL_OPT_CONNECT_TIMEOUT, &timeout);
+    if (!mysql_real_connect(my, yours && !socket ? url->host : NULL,
+                            url->user ? url->user : (yours ? NULL : "root"),
+                            url->password, yours ? url->database : NULL, (unsigned)port,
+                            socket, 0)) {
+        (void)ins_rec_fail(error, INSULA_E_IO, "mariadb: %s", mysql_error(my));
+        mysql_close(my);
+        return NULL;
+    }
+    return my;
+}
+
+static int run(MYSQL *my, const char *sql, struct insula_error *error)
+{
+    if (mysql_query(my, sql))
+        return ins_rec_fail(error, INSULA_E_IO, "mariadb: %s", mysql_error(my));
+    return 0;
+}
+
+/* The first column of the only row, "" when there is none. */
+static void ask(MYSQL *my, const char *sql, char *answer, size_t size)
+{
+    answer[0] = 0;
+    if (mysql_query(my, sql))
+        return;
+    MYSQL_RES *result = mysql_store_result(my);
+    MYSQL_ROW row = result ? mysql_fetch_row(result) : NULL;
+    if (row && row[0])
+        (void)snprintf(answer, size, "%s", row[0]);
+    mysql_free_result(result);
+}
+
+/* ---- the throw-away server ---- */
+
+static int plan_server(const struct ins_target *target, struct ins_server_plan *plan,
+                       const char *program, char (*setting)[256],
+                       struct insula_error *error)
+{
+    /* Without its system tables the server is up in a fifth of a second; nothing that
+     * is recorded uses them. */
+    static const char *const fixed[] = {"--no-defaults",
+                                        "--datadir=@/data",
+                                        "--socket=@/s",
+                                        "--pid-file=@/pid",
+                                        "--skip-networking",
+                                        "--skip-grant-tables",
+                                        "--loose-innodb-stats-persistent=OFF",
+                                        "--innodb-lock-wait-timeout=10",
+                                        "--loose-mysqlx=OFF"};
+    int n = 0, used = 0;
+    plan->command[n++] = program;
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+        plan->command[n++] = fixed[i];
+    (void)snprintf(setting[used], sizeof setting[used], "--max-connections=%u",
+                   target->sessions + 20);
+    plan->command[n++] = setting[used++];
+    for (unsigned i = 0; i < target->url.parameters; i++) {
+        const char *name = target->url.parameter[i].name;
+        const char *value = target->url.parameter[i].value;
+        if (!strcmp(name, "bin"))
+            continue;
+        if (strchr(value, '@'))
+            return ins_rec_fail(error, INSULA_E_USAGE, "'%s' must not have an '@'",
+                                name);
+        (void)snprintf(setting[used], sizeof setting[used], "--%s=%s", name, value);
+        plan->command[n++] = setting[used++];
+    }
+    return 0;
+}
+
+static int start_server(struct ins_target *target, struct insula_error *error)
+{
+    static const char *const folders[] = {"/usr/sbin", "/usr/libexec",
+                                          "/usr/local/mysql/bin", NULL};
+    const char *bin = ins_url_get(&target->url, "bin");
+    char *program = ins_server_find("mariadbd", bin, folders);
+    char log[4096];
+    (void)snprintf(log, sizeof log, "%s/server.log", target->dir);
+    struct ins_server_plan plan = {
+        .title = "MariaDB", .user = "mysql", .data = "@/data", .log = log};
+    char setting[INS_URL_PARAMETERS + 1][256];
+    int status = 0;
+    if (!program)
+        status =
+            ins_rec_fail(error, INSULA_E_USAGE,
+                         "MariaDB is not installed: no mariadbd in %s; install the "
+                         "package mariadb-server, or name a server: "
+                         "--db mariadb://user@host/database",
+                         bin ? bin : "PATH or /usr/sbin");
+    if (!status)
+        status = plan_server(target, &plan, program, setting, error);
+    if (!status && !(target->server = ins_server_start(&plan, error)))
+        status = error->status;
+    free(program);
+    return status;
+}
+
+static MYSQL *wait_for_server(struct ins_target *target, struct insula_error *error)
+{
+    for (int tries = 0;; tries++) {
+        struct insula_error late = {0};
+        MYSQL *my = open_connection(target, &late);
+        if (my)
+            return my;
+        if (target->server && ins_server_failed(target->server, error))
+            return NULL;
+        if (!target->server || tries > 3000 || (target->stop && *target->stop)) {
+            *error = late;
+            return NULL;
+        }
+        struct timespec pause = {0, 10000000};
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+/* ---- the table ---- */
+
+static int make_table(struct ins_target *target, MYSQL *my, struct insula_error *error)
+{
+    struct own *own = target->own;
+    char sql[1024];
+    (void)snprintf(
+        sql, sizeof sql,
+        "CREATE TABLE %s (k BIGINT PRIMARY KEY, v %s NOT NULL) ENGINE=InnoDB",
+        target->table, target->list ? "LONGTEXT" : "BIGINT");
+    if (mysql_query(my, sql)) {
+        if (mysql_errno(my) == ER_TABLE_EXISTS_ERROR)
+            return ins_rec_fail(
+                error, INSULA_E_USAGE,
+                "table \"%s\" exists already in this database: drop it or "
+                "give another name with --table",
+                target->table);
+        return ins_rec_fail(error, INSULA_E_IO, "mariadb: %s", mysql_error(my));
+    }
+    own->made_table = true;
+    /* 1, 2, 4, ... rows: works without any sequence engine. */
+    for (uint32_t have = 0; have < target->preload;) {
+        if (!have)
+            (void)snprintf(sql, sizeof sql, "INSERT INTO %s VALUES (0, %s)",
+                           target->table, target->list ? "''" : "0");
+        else
+            (void)snprintf(sql, sizeof sql,
+                           "INSERT INTO %s SELECT k + %u, v FROM %s WHERE k + %u < %u",
+                           target->table, have, target->table, have, target->preload);
+        if (run(my, sql, error))
+            return error->status;
+        have = have ? 2 * have : 1;
+    }
+    return 0;
+}
+
+/* Settings of every connection. */
+static int configure(const struct ins_target *target, MYSQL *my,
+                     struct insula_error *error)
+{
+    char sql[512];
+    (void)snprintf(sql, sizeof sql, "SET SESSION TRANSACTION ISOLATION LEVEL %s",
+                   level_sql[target->isolation]);
+    if (run(my, sql, error))
+        return error->status;
+    if (target->isolation == INS_SNAPSHOT &&
+        mysql_query(my, "SET SESSION innodb_snapshot_isolation=ON"))
+        return ins_rec_fail(error, INSULA_E_USAGE,
+                            "this server has no snapshot isolation: %s",
+                            mysql_error(my));
+    for (unsigned i = 0; !target->server && i < target->url.parameters; i++) {
+        const char *name = target->url.parameter[i].name;
+        if (!strcmp(name, "socket") || !strcmp(name, "host"))
+            continue;
+        (void)snprintf(sql, sizeof sql, "SET SESSION %s=%s", name,
+                       target->url.parameter[i].value);
+        if (run(my, sql, error))
+            return error->status;
+    }
+    return run(my, "SET SESSION autocommit=0", error);
+}
+
+static void describe(struct ins_target *target, MYSQL *my)
+{
+    char answer[64];
+    const char *version = mysql_get_server_info(my);
+    if (!strncmp(version, "5.5.5-", 6))
+        version += 6;
+    (void)snprintf(target->name, sizeof target->name, "%s %.*s",
+                   strstr(version, "MariaDB") ? "MariaDB" : "MySQL",
+                   (int)strcspn(version, "-"), version);
+    ask(my, "SELECT @@innodb_snapshot_isolation", answer, sizeof answer);
+    (void)snprintf(target->variant, sizeof target->variant, "%s",
+                   !strcmp(answer, "1") ? "snapshot" : "");
+    (void)snprintf(target->level_name, sizeof target->level_name, "%s%s%s",
+                   level_sql[target->isolation],
+                   *answer ? ", innodb_snapshot_isolation=" : "",
+                   *answer ? (!strcmp(answer, "1") ? "ON" : "OFF") : "");
+}
+
+static int prepare(struct ins_target *target, struct insula_error *error)
+{
+    struct own *own = calloc(1, sizeof *own);
+    target->own = own;
+    if (!own || mysql_library_init(0, NULL, NULL))
+        return ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
+    bool yours = ins_url_has_server(&target->url);
+    if (!yours && start_server(target, error))
+        return error->status;
+    if (!yours)
+        (void)snprintf(own->socket, sizeof own->socket, "%s/s",
+                       ins_server_dir(target->server));
+    MYSQL *my = wait_for_server(target, error);
+    if (!my)
+        return error->status;
+    if (!yours && !error->status)
+        (void)run(my, "CREATE DATABASE insula", error);
+    if (!error->status && (yours || !mysql_select_db(my, "insula")) &&
+        !configure(target, my, error)) {
+        describe(target, my);
+        if (!make_table(target, my, error))
+            (void)run(my, "COMMIT", error);
+    }
+    mysql_close(my);
+    return error->status;
+}
+
+static void finish(struct ins_target *target)
+{
+    struct own *own = target->own;
+    if (own && own->made_table && !target->server) {
+        char sql[256];
+        (void)snprintf(sql, sizeof sql, "DROP TABLE IF EXISTS %s", target->table);
+        MYSQL *my = open_connection(target, NULL);
+        if (my) {
+            (void)run(my, sql, NULL);
+            mysql_close(my);
+        }
+    }
+    ins_server_free(target->server);
+    target->server = NULL;
+    free(own);
+    target->own = NULL;
+}
+
+/* ---- connections ---- */
+
+static void close_connection(struct ins_connection *base)
+{
+    struct connection *c = (struct connection *)base;
+    if (!c)
+        return;
+    for (int i = 0; i < STATEMENTS; i++)
+        if (c->statement[i])
+            (void)mysql_stmt_close(c->statement[i]);
+    if (c->my)
+        mysql_close(c->my);
+    free(c->text);
+    free(c);
+}
+
+static int prepare_one(struct connection *c, enum statement which, const char *format,
+                       const struct ins_target *target, struct insula_error *error)
+{
+    char sql[512];
+    const char *at = strstr(format, "%s");
+    (void)snprintf(sql, sizeof sql, "%.*s%s%s", (int)(at - format), format,
+                   target->table, at + 2);
+    MYSQL_STMT *s = c->statement[which] = mysql_stmt_init(c->my);
+    if (!s || mysql_stmt_prepare(s, sql, strlen(sql)))
+        return ins_rec_fail(error, INSULA_E_IO, "mariadb: %s", mysql_error(c->my));
+    MYSQL_BIND in[2] = {{.buffer_type = MYSQL_TYPE_LONGLONG, .buffer = &c->key},
+                        {.buffer_type = MYSQL_TYPE_LONGLONG, .buffer = &c->value}};
+    if (which == WRITE || which == APPEND) {
+        /* UPDATE names the value first. */
+        in[0].buffer = &c->value;
+        in[1].buffer = &c->key;
+    }
+    if (which == APPEND) {
+        in[0].buffer_type = MYSQL_TYPE_STRING;
+        in[0].buffer = c->text;
+        in[0].length = &c->text_length;
+    }
+    if (mysql_stmt_bind_param(s, in))
+        return ins_rec_fail(error, INSULA_E_IO, "mariadb: %s", mysql_stmt_error(s));
+    return 0;
+}
+
+/* The result of READ goes to value, or to text for a list. */
+static bool bind_result(struct connection *c, bool list)
+{
+    MYSQL_BIND out = {.buffer_type = MYSQL_TYPE_LONGLONG,
+                      .buffer = &c->value,
+                      .is_null = &c->is_null};
+    if (list) {
+        out.buffer_type = MYSQL_TYPE_STRING;
+        out.buffer = c->text;
+        out.buffer_length = c->text_size;
+        out.length = &c->text_length;
+    }
+    return !mysql_stmt_bind_result(c->statement[READ], &out);
+}
+
+static struct ins_connection *connect_server(const struct ins_target *target,
+                                             struct insula_error *error)
+{
+    struct connection *c = calloc(1, sizeof *c);
+    if (!c || !(c->text = malloc(c->text_size = 1 << 20))) {
+        (void)ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
+        free(c);
+        return NULL;
+    }
+    c->preload = target->preload;
+    c->my = open_connection(target, error);
+    if (!c->my || (target->server && mysql_select_db(c->my, "insula")) ||
+        configure(target, c->my, error) ||
+        prepare_one(c, READ, "SELECT v FROM %s WHERE k = ?", target, error))
+        goto failed;
+    if (target->list) {
+        if (prepare_one(c, APPEND, "UPDATE %s SET v = CONCAT(v, ?) WHERE k = ?", target,
+                        error))
+            goto failed;
+    } else if (prepare_one(c, WRITE, "UPDATE %s SET v = ? WHERE k = ?", target,
+                           error) ||
+               prepare_one(c, UPSERT,
+                           "INSERT INTO %s VALUES (?, ?) ON DUPLICATE KEY UPDATE "
+                           "v = VALUES(v)",
+                           target, error)) {
+        goto failed;
+    }
+    if (bind_result(c, target->list))
+        return &c->base;
+failed:
+    if (c->my)
+        (void)ins_rec_fail(error, INSULA_E_IO, "mariadb: %s", mysql_error(c->my));
+    close_connection(&c->base);
+    return NULL;
+}
+
+static enum ins_answer judge(struct connection *c, unsigned code, const char *message)
+{
+    (void)snprintf(c->base.message, sizeof c->base.message, "%s", message);
+    switch (code) {
+    case ER_LOCK_DEADLOCK:
+    case ER_LOCK_WAIT_TIMEOUT:
+    case RECORD_CHANGED:
+        return INS_CONFLICT;
+    case ER_SERVER_SHUTDOWN:
+    case ER_CONNECTION_KILLED:
+    case ER_QUERY_INTERRUPTED:
+        return INS_LOST;
+    default:
+        return code >= CR_MIN_ERROR && code <= CR_MAX_ERROR ? INS_LOST : INS_ERROR;
+    }
+}
+
+static enum ins_answer execute(struct connection *c, enum statement which)
+{
+    MYSQL_STMT *s = c->statement[which];
+    if (mysql_stmt_execute(s))
+        return judge(c, mysql_stmt_errno(s), mysql_stmt_error(s));
+    return INS_DONE;
+}
+
+static enum ins_answer simple(struct ins_connection *base, const char *sql)
+{
+    struct connection *c = (struct connection *)base;
+    if (mysql_real_query(c->my, sql, strlen(sql)))
+        return judge(c, mysql_errno(c->my), mysql_error(c->my));
+    return INS_DONE;
+}
+
+static enum ins_answer begin(struct ins_connection *base)
+{
+    (void)base;
+    return INS_DONE;
+}
+
+static enum ins_answer commit(struct ins_connection *base)
+{
+    return simple(base, "COMMIT");
+}
+
+static enum ins_answer rollback(struct ins_connection *base)
+{
+    return simple(base, "ROLLBACK");
+}
+
+/* Fetch the only row.  *found tells whether there was one. */
+static enum ins_answer fetch(struct connection *c, int64_t key, bool *found)
+{
+    MYSQL_STMT *s = c->statement[READ];
+    c->key = key;
+    *found = false;
+    enum ins_answer answer = execute(c, READ);
+    if (answer != INS_DONE)
+        return answer;
+    int rc = mysql_stmt_fetch(s);
+    if (rc == 1)
+        answer = judge(c, mysql_stmt_errno(s), mysql_stmt_error(s));
+    *found = rc == 0 || rc == MYSQL_DATA_TRUNCATED;
+    if (rc == MYSQL_DATA_TRUNCATED) {
+        (void)snprintf(c->base.message, sizeof c->base.message, "a list is too long");
+        answer = INS_ERROR;
+    }
+    if (mysql_stmt_free_result(s) && answer == INS_DONE)
+        answer = judge(c, mysql_stmt_errno(s), mysql_stmt_error(s));
+    return answer;
+}
+
+static enum ins_answer read_value(struct ins_connection *base, int64_t key,
+                                  int64_t *value)
+{
+    struct connection *c = (struct connection *)base;
+    bool found;
+    enum ins_answer answer = fetch(c, key, &found);
+    *value = found ? c->value : 0;
+    return answer;
+}
+
+static enum ins_answer read_list(struct ins_connection *base, int64_t key,
+                                 struct ins_list *list)
+{
+    struct connection *c = (struct connection *)base;
+    bool found;
+    enum ins_answer answer = fetch(c, key, &found);
+    list->count = 0;
+    if (answer == INS_DONE && found && !ins_list_parse(list, c->text, c->text_length))
+        answer = INS_ERROR;
+    return answer;
+}
+
+static enum ins_answer write_value(struct ins_connection *base, int64_t key,
+                                   int64_t value)
+{
+    struct connection *c = (struct connection *)base;
+    c->key = key;
+    c->value = value;
+    return execute(c, key < c->preload ? WRITE : UPSERT);
+}
+
+static enum ins_answer append(struct ins_connection *base, int64_t key, int64_t value)
+{
+    struct connection *c = (struct connection *)base;
+    c->key = key;
+    c->text_length = (unsigned long)snprintf(c->text, 32, ",%lld", (long long)value);
+    return execute(c, APPEND);
+}
+
+const struct ins_driver ins_driver_mariadb = {
+    .scheme = "mariadb",
+    .title = "MariaDB",
+    .prepare = prepare,
+    .finish = finish,
+    .connect = connect_server,
+    .close = close_connection,
+    .begin = begin,
+    .read = read_value,
+    .read_list = read_list,
+    .write = write_value,
+    .append = append,
+    .commit = commit,
+    .rollback = rollback,
+};

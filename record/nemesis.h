@@ -1,0 +1,28 @@
+/* nemesis.h - faults for throw-away servers, on a schedule that the seed fixes. */
+#ifndef INS_NEMESIS_H
+#define INS_NEMESIS_H
+
+#include "draw.h"
+#include "runlog.h"
+#include "server.h"
+
+struct ins_nemesis {
+    struct ins_server *server; /* NULL: there is no nemesis */
+    struct ins_runlog *log;
+    struct ins_draw draw;
+    bool kill, pause;
+    double mean_s;
+    int64_t next; /* when to act, ns on the log's clock */
+    bool paused;
+    uint64_t faults;
+};
+
+/* kinds: "kill", "pause" or both with a comma; NULL for none. */
+int ins_nemesis_init(struct ins_nemesis *n, const char *kinds,
+                     struct ins_server *server, struct insula_error *error);
+/* Act if it is time. */
+int ins_nemesis_step(struct ins_nemesis *n, struct insula_error *error);
+/* Leave the server running. */
+void ins_nemesis_end(struct ins_nemesis *n);
+
+#endif

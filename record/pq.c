@@ -1,0 +1,498 @@
+/* pq.c - PostgreSQL through libpq.
+ *
+ *   postgres:[?bin=DIR&SETTING=VALUE...]   a throw-away server with these settings
+ *   postgres://...                         a server of yours; libpq reads the URL
+ *
+ * Statements are prepared once, with binary numbers.  BEGIN travels with the first
+ * statement of its transaction; every other statement waits for its answer. */
+#include "driver.h"
+
+#include "fail.h"
+
+#include <endian.h>
+#include <libpq-fe.h>
+
+#define INT8OID 20
+#define TEXTOID 25
+
+struct own {
+    char *conninfo;
+    bool made_table;
+};
+
+struct connection {
+    struct ins_connection base;
+    PGconn *pg;
+    bool begin_pending;
+    uint32_t preload;
+};
+
+static const char *const begin_sql[] = {
+    [INS_READ_UNCOMMITTED] = "BEGIN ISOLATION LEVEL READ UNCOMMITTED",
+    [INS_READ_COMMITTED] = "BEGIN ISOLATION LEVEL READ COMMITTED",
+    [INS_REPEATABLE_READ] = "BEGIN ISOLATION LEVEL REPEATABLE READ",
+    [INS_SNAPSHOT] = "BEGIN ISOLATION LEVEL REPEATABLE READ",
+    [INS_SERIALIZABLE] = "BEGIN ISOLATION LEVEL SERIALIZABLE",
+};
+
+static void no_notice(void *context, const char *message)
+{
+    (void)context, (void)message;
+}
+
+static PGconn *open_connection(const struct own *own, struct insula_error *error)
+{
+    PGconn *pg = PQconnectdb(own->conninfo);
+    if (PQstatus(pg) != CONNECTION_OK) {
+        (void)ins_rec_fail(error, INSULA_E_IO, "postgres: %s", PQerrorMessage(pg));
+        PQfinish(pg);
+        return NULL;
+    }
+    (void)PQsetNoticeProcessor(pg, no_notice, NULL);
+    return pg;
+}
+
+/* Run one statement on a connection that is not in pipeline mode. */
+static int run(PGconn *pg, const char *sql, struct insula_error *error)
+{
+    PGresult *r = PQexec(pg, sql);
+    ExecStatusType status = PQresultStatus(r);
+    int failed = 0;
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+        failed = ins_rec_fail(error, INSULA_E_IO, "postgres: %s", PQerrorMessage(pg));
+    PQclear(r);
+    return failed;
+}
+
+/* ---- the throw-away server ---- */
+
+static int plan_server(struct ins_target *target, struct ins_server_plan *plan,
+                       char *const *program, char (*setting)[256],
+                       struct insula_error *error)
+{
+    const char *const init[] = {program[0], "-D@/data",         "--no-sync",
+                                "-Atrust",  "-Uinsula",         "--locale=C",
+                                "-EUTF8",   "--no-instructions"};
+    memcpy(plan->init, init, sizeof init);
+    int n = 0;
+    plan->command[n++] = program[1];
+    plan->command[n++] = "-D@/data";
+    plan->command[n++] = "-k@";
+    plan->command[n++] = "-clisten_addresses=";
+    plan->command[n++] = "-cdeadlock_timeout=50ms";
+    int used = 0;
+    (void)snprintf(setting[used], sizeof setting[used], "-cmax_connections=%u",
+                   target->sessions + 20);
+    plan->command[n++] = setting[used++];
+    for (unsigned i = 0; i < target->url.parameters; i++) {
+        const char *name = target->url.parameter[i].name;
+        if (!strcmp(name, "bin"))
+            continue;
+        const char *value = target->url.parameter[i].value;
+        if (strchr(value, '@'))
+            return ins_rec_fail(error, INSULA_E_USAGE, "'%s' must not have an '@'",
+                                name);
+        (void)snprintf(setting[used], sizeof setting[used], "-c%s=%s", name, value);
+        plan->command[n++] = setting[used++];
+    }
+    return 0;
+}
+
+static int start_server(struct ins_target *target, struct insula_error *error)
+{
+    static const char *const folders[] = {"/usr/lib/postgresql/*/bin", NULL};
+    const char *bin = ins_url_get(&target->url, "bin");
+    char *program[2] = {ins_server_find("initdb", bin, folders),
+                        ins_server_find("postgres", bin, folders)};
+    char log[4096];
+    (void)snprintf(log, sizeof log, "%s/server.log", target->dir);
+    struct ins_server_plan plan = {.title = "PostgreSQL",
+                                   .user = "postgres",
+                                   .data = "@/data",
+                                   .log = log,
+                                   .quit = SIGQUIT};
+    char setting[INS_URL_PARAMETERS + 1][256];
+    int status = 0;
+    if (!program[0] || !program[1])
+        status =
+            ins_rec_fail(error, INSULA_E_USAGE,
+                         "PostgreSQL is not installed: no initdb and postgres in %s; "
+                         "install the package postgresql, or name a server: "
+                         "--db postgres://user@host/database",
+                         bin ? bin : "PATH or /usr/lib/postgresql/*/bin");
+    if (!status)
+        status = plan_server(target, &plan, program, setting, error);
+    if (!status && !(target->server = ins_server_start(&plan, error)))
+        status = error->status;
+    free(program[0]);
+    free(program[1]);
+    return status;
+}
+
+/* Connect to a server that is coming up. */
+static PGconn *wait_for_server(struct ins_target *target, struct insula_error *error)
+{
+    for (int tries = 0;; tries++) {
+        struct insula_error late = {0};
+        PGconn *pg = open_connection(target->own, &late);
+        if (pg || !target->server)
+            return pg ? pg : ((void)(*error = late), NULL);
+        if (ins_server_failed(target->server, error))
+            return NULL;
+        if (tries > 3000 || (target->stop && *target->stop)) {
+            *error = late;
+            return NULL;
+        }
+        struct timespec pause = {0, 10000000};
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+/* ---- the table ---- */
+
+static int make_table(struct ins_target *target, PGconn *pg, struct insula_error *error)
+{
+    char sql[1024];
+    (void)snprintf(sql, sizeof sql,
+                   "CREATE TABLE %s (k bigint PRIMARY KEY, v %s NOT NULL)",
+                   target->table, target->list ? "text" : "bigint");
+    PGresult *r = PQexec(pg, sql);
+    const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+    if (state && !strcmp(state, "42P07"))
+        (void)ins_rec_fail(
+            error, INSULA_E_USAGE,
+            "table \"%s\" exists already in this database: drop it or give "
+            "another name with --table",
+            target->table);
+    else if (PQresultStatus(r) != PGRES_COMMAND_OK)
+        (void)ins_rec_fail(error, INSULA_E_IO, "postgres: %s", PQerrorMessage(pg));
+    PQclear(r);
+    if (error->status)
+        return error->status;
+    struct own *own = target->own;
+    own->made_table = true;
+    if (!target->preload)
+        return 0;
+    (void)snprintf(sql, sizeof sql,
+                   "INSERT INTO %s SELECT k, %s FROM generate_series(0, %u) AS k",
+                   target->table, target->list ? "''" : "0", target->preload - 1);
+    if (run(pg, sql, error))
+        return error->status;
+    (void)snprintf(sql, sizeof sql, "VACUUM ANALYZE %s", target->table);
+    return run(pg, sql, error);
+}
+
+static int prepare(struct ins_target *target, struct insula_error *error)
+{
+    struct own *own = calloc(1, sizeof *own);
+    target->own = own;
+    if (!own)
+        return ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
+    if (ins_url_has_server(&target->url)) {
+        own->conninfo = strdup(target->url.text);
+    } else {
+        if (start_server(target, error))
+            return error->status;
+        if (asprintf(&own->conninfo, "host=%s user=insula dbname=postgres",
+                     ins_server_dir(target->server)) < 0)
+            own->conninfo = NULL;
+    }
+    if (!own->conninfo)
+        return ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
+    PGconn *pg = wait_for_server(target, error);
+    if (!pg)
+        return error->status;
+    const char *version = PQparameterStatus(pg, "server_version");
+    (void)snprintf(target->name, sizeof target->name, "PostgreSQL %.*s",
+                   version ? (int)strcspn(version, " ") : 1, version ? version : "?");
+    (void)snprintf(target->level_name, sizeof target->level_name, "%s",
+                   begin_sql[target->isolation] + strlen("BEGIN ISOLATION LEVEL "));
+    (void)make_table(target, pg, error);
+    PQfinish(pg);
+    return error->status;
+}
+
+static void finish(struct ins_target *target)
+{
+    struct own *own = target->own;
+    if (own && own->made_table && !target->server) {
+        char sql[256];
+        (void)snprintf(sql, sizeof sql, "DROP TABLE IF EXISTS %s", target->table);
+        PGconn *pg = open_connection(own, NULL);
+        if (pg)
+            (void)run(pg, sql, NULL);
+        PQfinish(pg);
+    }
+    ins_server_free(target->server);
+    target->server = NULL;
+    if (own)
+        free(own->conninfo);
+    free(own);
+    target->own = NULL;
+}
+
+/* ---- connections ---- */
+
+static int prepare_statements(PGconn *pg, const struct ins_target *target,
+                              struct insula_error *error)
+{
+    static const struct {
+        const char *name, *format;
+        Oid second;
+    } statement[] = {
+        {"r", "SELECT v FROM %s WHERE k = $1", 0},
+        {"w", "UPDATE %s SET v = $2 WHERE k = $1", INT8OID},
+        {"u",
+         "INSERT INTO %s AS t VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = $2",
+         INT8OID},
+        {"a", "UPDATE %s SET v = v || $2 WHERE k = $1", TEXTOID},
+        {"b", NULL, 0},
+        {"c", "COMMIT", 0},
+        {"z", "ROLLBACK", 0},
+    };
+    for (size_t i = 0; i < sizeof statement / sizeof statement[0]; i++) {
+        const char *format = statement[i].format;
+        bool keyed = format && strchr(format, '$');
+        if (format && keyed && statement[i].second &&
+            (statement[i].second == TEXTOID) != target->list)
+            continue;
+        char sql[512];
+        const char *at = keyed ? strstr(format, "%s") : NULL;
+        if (at)
+            (void)snprintf(sql, sizeof sql, "%.*s%s%s", (int)(at - format), format,
+                           target->table, at + 2);
+        else
+            (void)snprintf(sql, sizeof sql, "%s",
+                           format ? format : begin_sql[target->isolation]);
+        Oid type[2] = {INT8OID, statement[i].second};
+        PGresult *r = PQprepare(pg, statement[i].name, sql,
+                                keyed ? 1 + (statement[i].second != 0) : 0, type);
+        bool ok = PQresultStatus(r) == PGRES_COMMAND_OK;
+        PQclear(r);
+        if (!ok)
+            return ins_rec_fail(error, INSULA_E_IO, "postgres: %s", PQerrorMessage(pg));
+    }
+    return 0;
+}
+
+static void close_connection(struct ins_connection *base)
+{
+    struct connection *c = (struct connection *)base;
+    if (!c)
+        return;
+    PQfinish(c->pg);
+    free(c);
+}
+
+static struct ins_connection *connect_server(const struct ins_target *target,
+                                             struct insula_error *error)
+{
+    struct connection *c = calloc(1, sizeof *c);
+    if (!c) {
+        (void)ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
+        return NULL;
+    }
+    c->preload = target->preload;
+    c->pg = open_connection(target->own, error);
+    if (!c->pg || prepare_statements(c->pg, target, error)) {
+        close_connection(&c->base);
+        return NULL;
+    }
+    if (!PQenterPipelineMode(c->pg)) {
+        (void)ins_rec_fail(error, INSULA_E_IO, "postgres: no pipeline mode");
+        close_connection(&c->base);
+        return NULL;
+    }
+    return &c->base;
+}
+
+static enum ins_answer judge(struct connection *c, const PGresult *r)
+{
+    const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+    (void)snprintf(c->base.message, sizeof c->base.message, "%s",
+                   PQerrorMessage(c->pg));
+    if (PQstatus(c->pg) == CONNECTION_BAD || !state || !strncmp(state, "57P0", 4) ||
+        !strncmp(state, "08", 2))
+        return INS_LOST;
+    if (!strncmp(state, "40", 2) || !strcmp(state, "55P03"))
+        return INS_CONFLICT;
+    return INS_ERROR;
+}
+
+/* Take the answers up to the next sync point; *last becomes the last one that is not
+ * the sync, for the caller to clear. */
+static enum ins_answer take_answers(struct connection *c, PGresult **last)
+{
+    enum ins_answer answer = INS_DONE;
+    *last = NULL;
+    for (int empty = 0; empty < 2;) {
+        PGresult *r = PQgetResult(c->pg);
+        if (!r) {
+            empty++;
+            continue;
+        }
+        empty = 0;
+        ExecStatusType status = PQresultStatus(r);
+        if (status == PGRES_PIPELINE_SYNC) {
+            PQclear(r);
+            return answer;
+        }
+        if (status == PGRES_FATAL_ERROR && answer == INS_DONE)
+            answer = judge(c, r);
+        PQclear(*last);
+        *last = r;
+        if (PQstatus(c->pg) == CONNECTION_BAD)
+            break;
+    }
+    return INS_LOST;
+}
+
+struct parameters {
+    int count;
+    const char *value[2];
+    int length[2];
+};
+
+/* Send a prepared statement, preceded by BEGIN when that is due, and wait. */
+static enum ins_answer execute(struct connection *c, const char *name,
+                               const struct parameters *p, PGresult **result)
+{
+    static const int binary[2] = {1, 1};
+    static const struct parameters none = {0};
+    *result = NULL;
+    if (!p)
+        p = &none;
+    bool begin = c->begin_pending;
+    c->begin_pending = false;
+    if ((begin && !PQsendQueryPrepared(c->pg, "b", 0, NULL, NULL, NULL, 1)) ||
+        !PQsendQueryPrepared(c->pg, name, p->count, p->value, p->length, binary, 1) ||
+        !PQpipelineSync(c->pg)) {
+        (void)snprintf(c->base.message, sizeof c->base.message, "%s",
+                       PQerrorMessage(c->pg));
+        return INS_LOST;
+    }
+    return take_answers(c, result);
+}
+
+static enum ins_answer begin(struct ins_connection *base)
+{
+    ((struct connection *)base)->begin_pending = true;
+    return INS_DONE;
+}
+
+static enum ins_answer finish_with(struct ins_connection *base, const char *name,
+                                   const char *tag)
+{
+    struct connection *c = (struct connection *)base;
+    PGresult *r;
+    enum ins_answer answer = execute(c, name, NULL, &r);
+    if (answer == INS_DONE && strcmp(PQcmdStatus(r), tag) != 0) {
+        (void)snprintf(base->message, sizeof base->message, "answered %s",
+                       PQcmdStatus(r));
+        answer = INS_ERROR;
+    }
+    PQclear(r);
+    return answer;
+}
+
+static enum ins_answer commit(struct ins_connection *base)
+{
+    return finish_with(base, "c", "COMMIT");
+}
+
+static enum ins_answer rollback(struct ins_connection *base)
+{
+    struct connection *c = (struct connection *)base;
+    if (c->begin_pending) {
+        c->begin_pending = false;
+        return INS_DONE;
+    }
+    return finish_with(base, "z", "ROLLBACK");
+}
+
+static struct parameters key_parameter(uint64_t *wire, int64_t key)
+{
+    *wire = htobe64((uint64_t)key);
+    return (struct parameters){1, {(const char *)wire}, {8}};
+}
+
+static enum ins_answer read_value(struct ins_connection *base, int64_t key,
+                                  int64_t *value)
+{
+    uint64_t wire;
+    struct parameters p = key_parameter(&wire, key);
+    PGresult *r;
+    enum ins_answer answer = execute((struct connection *)base, "r", &p, &r);
+    if (answer == INS_DONE) {
+        uint64_t found = 0;
+        if (PQntuples(r) == 1 && PQgetlength(r, 0, 0) == 8)
+            memcpy(&found, PQgetvalue(r, 0, 0), 8);
+        *value = (int64_t)be64toh(found);
+    }
+    PQclear(r);
+    return answer;
+}
+
+static enum ins_answer read_list(struct ins_connection *base, int64_t key,
+                                 struct ins_list *list)
+{
+    uint64_t wire;
+    struct parameters p = key_parameter(&wire, key);
+    PGresult *r;
+    enum ins_answer answer = execute((struct connection *)base, "r", &p, &r);
+    list->count = 0;
+    if (answer == INS_DONE && PQntuples(r) == 1 &&
+        !ins_list_parse(list, PQgetvalue(r, 0, 0), (size_t)PQgetlength(r, 0, 0)))
+        answer = INS_ERROR;
+    PQclear(r);
+    return answer;
+}
+
+static enum ins_answer change(struct ins_connection *base, const char *name,
+                              const struct parameters *p)
+{
+    PGresult *r;
+    enum ins_answer answer = execute((struct connection *)base, name, p, &r);
+    PQclear(r);
+    return answer;
+}
+
+static enum ins_answer write_value(struct ins_connection *base, int64_t key,
+                                   int64_t value)
+{
+    const struct connection *c = (struct connection *)base;
+    uint64_t wire[2];
+    struct parameters p = key_parameter(&wire[0], key);
+    wire[1] = htobe64((uint64_t)value);
+    p.count = 2;
+    p.value[1] = (const char *)&wire[1];
+    p.length[1] = 8;
+    return change(base, key < c->preload ? "w" : "u", &p);
+}
+
+static enum ins_answer append(struct ins_connection *base, int64_t key, int64_t value)
+{
+    uint64_t wire;
+    char text[32];
+    struct parameters p = key_parameter(&wire, key);
+    p.count = 2;
+    p.value[1] = text;
+    p.length[1] = snprintf(text, sizeof text, ",%lld", (long long)value);
+    return change(base, "a", &p);
+}
+
+const struct ins_driver ins_driver_postgres = {
+    .scheme = "postgres",
+    .title = "PostgreSQL",
+    .prepare = prepare,
+    .finish = finish,
+    .connect = connect_server,
+    .close = close_connection,
+    .begin = begin,
+    .read = read_value,
+    .read_list = read_list,
+    .write = write_value,
+    .append = append,
+    .commit = commit,
+    .rollback = rollback,
+};

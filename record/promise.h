@@ -1,0 +1,16 @@
+/* promise.h - what each database says it gives, as data with its sources. */
+#ifndef INS_PROMISE_H
+#define INS_PROMISE_H
+
+#include "record.h"
+
+struct ins_promise {
+    const char *level;  /* id, or "" when nothing that is checked is promised */
+    const char *source; /* where it is written, or why it follows */
+};
+
+/* variant: "" or what the driver found out about the server; see promise.c. */
+struct ins_promise ins_promise_find(const char *scheme, enum ins_isolation isolation,
+                                    const char *variant);
+
+#endif

@@ -1,0 +1,90 @@
+/* record.h - drive a database from many sessions and record what the clients saw.
+ *
+ * A recording owns one store directory:
+ *
+ *     journal/N      what session N did, written while it happens (journal.h)
+ *     log.jsonl      what happened to the run: start, faults, errors, end (log.h)
+ *     server.log     what a throw-away server said
+ *
+ * The journals are the only record: the history is built from them after the run, by
+ * the same code that recovers a run whose process was killed. */
+#ifndef INS_RECORD_H
+#define INS_RECORD_H
+
+#include "insula.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum ins_isolation {
+    INS_READ_UNCOMMITTED,
+    INS_READ_COMMITTED,
+    INS_REPEATABLE_READ,
+    INS_SNAPSHOT,
+    INS_SERIALIZABLE,
+};
+
+/* The names that --isolation takes, weak to strong; NULL past the last. */
+const char *ins_isolation_name(unsigned i);
+bool ins_isolation_parse(const char *name, enum ins_isolation *isolation);
+
+struct ins_record_progress {
+    double seconds;
+    uint64_t committed, aborted, unknown;
+    uint64_t errors; /* answers that are neither success nor a conflict */
+    uint64_t faults; /* of the nemesis */
+    uint64_t txns;   /* asked for, or 0 */
+};
+
+/* Zero means the default in brackets. */
+struct ins_record_options {
+    const char *db;        /* URL [sqlite:] */
+    const char *workload;  /* a name of the table in workload.c [general] */
+    const char *isolation; /* [serializable] */
+    unsigned sessions;     /* [10] */
+    uint64_t txns;         /* all sessions together [10000, or no limit with a time] */
+    unsigned ops;          /* of a transaction [8] */
+    unsigned keys;         /* [1000; for applications their own size] */
+    double reads;          /* share of reads, below 0 for none [0.5] */
+    const char *dist;      /* "uniform", "zipf:THETA", "hotspot" [uniform] */
+    double dup;            /* share of writes that take a value from a small set */
+    unsigned dup_values;   /* size of that set [100] */
+    double abort;          /* share of transactions that the client rolls back */
+    double time_limit_s;   /* [none] */
+    double rate;           /* transactions a second, all sessions together [no limit] */
+    const char *nemesis;   /* "kill", "pause" or both with a comma [none] */
+    double nemesis_s;      /* mean time between two faults [2] */
+    uint64_t seed;
+    const char *table; /* name of the table that is made and dropped [insula] */
+    const char *dir;   /* the store directory; must exist */
+    /* Set from a signal handler: the sessions end their transaction and stop. */
+    const volatile sig_atomic_t *stop;
+    /* Called about five times a second from the calling thread; may be NULL. */
+    void (*progress)(void *context, const struct ins_record_progress *now);
+    void *progress_context;
+};
+
+struct ins_record_outcome {
+    struct ins_record_progress total;
+    char database[64];     /* "PostgreSQL 15.20" */
+    char promised[8];      /* level id, or "" when nothing is promised */
+    char source[256];      /* where that promise is written */
+    char isolation[64];    /* what the server calls it */
+    char first_error[256]; /* the first unexpected answer, or "" */
+};
+
+/* Record.  0 when the run came to its end or was stopped; otherwise *error says why,
+ * and what was recorded until then is in the journals. */
+int ins_record_run(const struct ins_record_options *options,
+                   struct ins_record_outcome *outcome, struct insula_error *error);
+
+/* Build the history from the journals of a store directory, finished or not.  A
+ * transaction without an end is indeterminate.  NULL on failure. */
+struct insula_history *ins_record_history(const char *dir, struct insula_error *error);
+
+/* One line for each driver and workload, for --help; NULL past the last. */
+const char *ins_driver_line(unsigned i, char *buffer, size_t size);
+const char *ins_workload_line(unsigned i, char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,271 @@
+/* run.c - one recording from start to end: prepare the database, connect the sessions,
+ * let them run with the nemesis beside them, and leave the journals behind. */
+#include "session.h"
+
+#include "fail.h"
+#include "nemesis.h"
+#include "promise.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+
+static const char *const isolation_names[] = {
+    [INS_READ_UNCOMMITTED] = "read-uncommitted",
+    [INS_READ_COMMITTED] = "read-committed",
+    [INS_REPEATABLE_READ] = "repeatable-read",
+    [INS_SNAPSHOT] = "snapshot",
+    [INS_SERIALIZABLE] = "serializable",
+};
+
+const char *ins_isolation_name(unsigned i)
+{
+    return i < sizeof isolation_names / sizeof isolation_names[0] ? isolation_names[i]
+                                                                  : NULL;
+}
+
+bool ins_isolation_parse(const char *name, enum ins_isolation *isolation)
+{
+    for (unsigned i = 0; ins_isolation_name(i); i++)
+        if (!strcmp(name, ins_isolation_name(i))) {
+            *isolation = (enum ins_isolation)i;
+            return true;
+        }
+    return false;
+}
+
+struct recording {
+    struct ins_record_options options; /* with defaults filled in */
+    struct ins_target target;
+    struct ins_work work;
+    struct ins_runlog log;
+    struct ins_run run;
+    struct ins_nemesis nemesis;
+    struct ins_session *session;
+    unsigned started; /* threads */
+};
+
+static int fill_defaults(struct recording *r, struct insula_error *error)
+{
+    struct ins_record_options *o = &r->options;
+    if (!o->db)
+        o->db = "sqlite:";
+    if (!o->isolation)
+        o->isolation = "serializable";
+    if (!o->table)
+        o->table = "insula";
+    if (!o->sessions)
+        o->sessions = 10;
+    if (o->sessions > 10000)
+        return ins_rec_fail(error, INSULA_E_USAGE, "at most 10000 sessions, got %u",
+                            o->sessions);
+    if (!o->txns)
+        o->txns = o->time_limit_s > 0 ? UINT64_MAX : 10000;
+    if (!(o->nemesis_s > 0))
+        o->nemesis_s = 2;
+    /* It goes into SQL. */
+    size_t plain = strspn(o->table, "abcdefghijklmnopqrstuvwxyz_0123456789");
+    if (!plain || o->table[plain] || plain > 48)
+        return ins_rec_fail(
+            error, INSULA_E_USAGE,
+            "expected a table name of lower-case letters, digits and _, "
+            "got '%s'",
+            o->table);
+    if (!ins_isolation_parse(o->isolation, &r->target.isolation))
+        return ins_rec_fail(error, INSULA_E_USAGE,
+                            "unknown isolation '%s': expected read-uncommitted, "
+                            "read-committed, repeatable-read, snapshot or serializable",
+                            o->isolation);
+    return 0;
+}
+
+static int prepare(struct recording *r, struct insula_error *error)
+{
+    struct ins_target *t = &r->target;
+    if (fill_defaults(r, error) || ins_work_init(&r->work, &r->options, error) ||
+        ins_url_parse(&t->url, r->options.db, error))
+        return error->status;
+    const struct ins_driver *driver = ins_driver_find(&t->url, error);
+    if (!driver)
+        return error->status;
+    t->table = r->options.table;
+    t->dir = r->options.dir;
+    t->stop = r->options.stop;
+    t->list = r->work.list;
+    t->preload = r->work.preload;
+    t->sessions = r->options.sessions;
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s/journal", t->dir);
+    if (mkdir(path, 0755)) {
+        char reason[128];
+        return ins_rec_fail(error, INSULA_E_IO, "cannot make %s: %s", path,
+                            strerror_r(errno, reason, sizeof reason));
+    }
+    t->driver = driver;
+    return driver->prepare(t, error);
+}
+
+static int connect_sessions(struct recording *r, struct insula_error *error)
+{
+    r->session = calloc(r->options.sessions, sizeof *r->session);
+    if (!r->session)
+        return ins_rec_fail(error, INSULA_E_NOMEM, "out of memory for %u sessions",
+                            r->options.sessions);
+    const struct ins_record_options *o = &r->options;
+    for (unsigned i = 0; i < o->sessions; i++)
+        r->session[i].journal.fd = -1;
+    for (unsigned i = 0; i < o->sessions; i++) {
+        struct ins_session *s = &r->session[i];
+        s->run = &r->run;
+        s->number = i;
+        s->txns = o->txns == UINT64_MAX
+                      ? UINT64_MAX
+                      : o->txns / o->sessions + (i < o->txns % o->sessions);
+        ins_worker_init(&s->worker, &r->work, i, o->seed);
+        if (ins_journal_open(&s->journal, o->dir, i, r->work.list, error))
+            return error->status;
+        s->connection = r->target.driver->connect(&r->target, error);
+        if (!s->connection)
+            return error->status;
+    }
+    return 0;
+}
+
+static int start_threads(struct recording *r, struct insula_error *error)
+{
+    double limit = r->options.time_limit_s;
+    /* The clock of the history starts with the first transaction. */
+    (void)clock_gettime(CLOCK_MONOTONIC, &r->log.start);
+    r->run.deadline = limit > 0 ? (int64_t)(limit * 1e9) : INT64_MAX;
+    atomic_store(&r->run.running, r->options.sessions);
+    ins_runlog_add(&r->log, "start", -1,
+                   "%s, %s, workload %s, %u sessions, seed %" PRIu64, r->target.name,
+                   r->target.level_name, r->work.workload->name, r->options.sessions,
+                   r->options.seed);
+    for (unsigned i = 0; i < r->options.sessions; i++, r->started++)
+        if (pthread_create(&r->session[i].thread, NULL, ins_session_main,
+                           &r->session[i])) {
+            atomic_store(&r->run.stop, true);
+            return ins_rec_fail(error, INSULA_E_IO, "cannot start thread %u", i);
+        }
+    return 0;
+}
+
+static void count(const struct recording *r, struct ins_record_progress *now)
+{
+    *now = (struct ins_record_progress){.faults = r->nemesis.faults};
+    for (unsigned i = 0; i < r->options.sessions; i++) {
+        now->committed += atomic_load(&r->session[i].committed);
+        now->aborted += atomic_load(&r->session[i].aborted);
+        now->unknown += atomic_load(&r->session[i].unknown);
+        now->errors += atomic_load(&r->session[i].errors);
+    }
+    now->txns = r->options.txns == UINT64_MAX ? 0 : r->options.txns;
+    now->seconds = (double)ins_runlog_now(&r->log) / 1e9;
+}
+
+/* The calling thread drives the nemesis and shows how far it is. */
+static int supervise(struct recording *r, struct insula_error *error)
+{
+    int64_t shown = 0;
+    while (atomic_load(&r->run.running)) {
+        struct timespec pause = {0, 5000000};
+        (void)nanosleep(&pause, NULL);
+        if (r->options.stop && *r->options.stop && !atomic_load(&r->run.stop)) {
+            ins_runlog_add(&r->log, "stop", -1, "the user asked to stop");
+            atomic_store(&r->run.stop, true);
+            /* A stopped server would keep the sessions waiting. */
+            ins_nemesis_end(&r->nemesis);
+        }
+        int64_t now = ins_runlog_now(&r->log);
+        if (now >= r->run.deadline)
+            ins_nemesis_end(&r->nemesis);
+        else if (!atomic_load(&r->run.stop) && ins_nemesis_step(&r->nemesis, error))
+            atomic_store(&r->run.stop, true);
+        if (r->options.progress && now - shown >= 200000000) {
+            struct ins_record_progress state;
+            count(r, &state);
+            r->options.progress(r->options.progress_context, &state);
+            shown = now;
+        }
+    }
+    return error->status;
+}
+
+static void join_sessions(struct recording *r, struct ins_record_outcome *outcome,
+                          struct insula_error *error)
+{
+    for (unsigned i = 0; i < r->started; i++)
+        (void)pthread_join(r->session[i].thread, NULL);
+    if (!r->started)
+        return;
+    count(r, &outcome->total);
+    for (unsigned i = 0; i < r->started; i++) {
+        const struct ins_session *s = &r->session[i];
+        if (s->first_error[0] && !outcome->first_error[0])
+            (void)snprintf(outcome->first_error, sizeof outcome->first_error, "%s",
+                           s->first_error);
+        if (s->fatal.status)
+            (void)ins_rec_fail(error, s->fatal.status, "session %u: %s", i,
+                               s->fatal.message);
+    }
+    ins_runlog_add(&r->log, "end", -1,
+                   "%" PRIu64 " committed, %" PRIu64 " aborted, %" PRIu64
+                   " indeterminate, %" PRIu64 " errors, %" PRIu64 " faults",
+                   outcome->total.committed, outcome->total.aborted,
+                   outcome->total.unknown, outcome->total.errors,
+                   outcome->total.faults);
+}
+
+static void release(struct recording *r)
+{
+    for (unsigned i = 0; r->session && i < r->options.sessions; i++) {
+        struct ins_session *s = &r->session[i];
+        if (s->connection)
+            r->target.driver->close(s->connection);
+        if (s->run)
+            ins_journal_close(&s->journal);
+        ins_list_release(&s->list);
+    }
+    free(r->session);
+    if (r->target.driver)
+        r->target.driver->finish(&r->target);
+    ins_url_release(&r->target.url);
+    ins_work_release(&r->work);
+    if (r->log.file)
+        ins_runlog_close(&r->log);
+    free(r);
+}
+
+int ins_record_run(const struct ins_record_options *options,
+                   struct ins_record_outcome *outcome, struct insula_error *error)
+{
+    struct recording *r = calloc(1, sizeof *r);
+    *outcome = (struct ins_record_outcome){0};
+    if (!r)
+        return ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
+    r->options = *options;
+    r->run = (struct ins_run){
+        .options = &r->options, .target = &r->target, .work = &r->work, .log = &r->log};
+    r->nemesis.log = &r->log;
+    r->nemesis.draw = ins_draw_stream(options->seed, 0);
+    if (!ins_runlog_open(&r->log, options->dir, error) && !prepare(r, error)) {
+        const struct ins_target *t = &r->target;
+        struct ins_promise promise =
+            ins_promise_find(t->driver->scheme, t->isolation, t->variant);
+        (void)snprintf(outcome->database, sizeof outcome->database, "%s", t->name);
+        (void)snprintf(outcome->promised, sizeof outcome->promised, "%s",
+                       promise.level);
+        (void)snprintf(outcome->source, sizeof outcome->source, "%s", promise.source);
+        (void)snprintf(outcome->isolation, sizeof outcome->isolation, "%s",
+                       t->level_name);
+        r->nemesis.mean_s = r->options.nemesis_s;
+        if (!connect_sessions(r, error) && !start_threads(r, error) &&
+            !ins_nemesis_init(&r->nemesis, r->options.nemesis, r->target.server, error))
+            (void)supervise(r, error);
+        atomic_store(&r->run.stop, r->run.stop || error->status);
+        join_sessions(r, outcome, error);
+    }
+    release(r);
+    return error->status;
+}

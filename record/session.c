@@ -1,0 +1,171 @@
+#include "session.h"
+
+#include "fail.h"
+
+#include <errno.h>
+
+#define LOGGED_ERRORS 100
+
+static bool ended(const struct ins_session *s)
+{
+    return atomic_load_explicit(&s->run->stop, memory_order_relaxed);
+}
+
+static void sleep_until(const struct ins_session *s, int64_t time)
+{
+    while (!ended(s)) {
+        int64_t left = time - ins_runlog_now(s->run->log);
+        if (left <= 0)
+            return;
+        if (left > 100000000)
+            left = 100000000;
+        struct timespec pause = {0, left};
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+/* Count and log what is not an ordinary conflict. */
+static void tell(struct ins_session *s, enum ins_answer answer, const char *where)
+{
+    if (answer == INS_CONFLICT || answer == INS_DONE)
+        return;
+    const char *message = s->connection->message;
+    if (answer == INS_ERROR) {
+        atomic_fetch_add_explicit(&s->errors, 1, memory_order_relaxed);
+        if (!s->first_error[0])
+            (void)snprintf(s->first_error, sizeof s->first_error, "%s", message);
+    }
+    if (s->told++ < LOGGED_ERRORS)
+        ins_runlog_add(s->run->log, answer == INS_LOST ? "lost" : "error",
+                       (int)s->number, "%s: %s", where, message);
+}
+
+static enum ins_answer run_operation(struct ins_session *s,
+                                     const struct ins_plan_op *op)
+{
+    const struct ins_driver *d = s->run->target->driver;
+    struct ins_connection *c = s->connection;
+    enum ins_answer answer = INS_ERROR;
+    int64_t value;
+    switch (op->kind) {
+    case INS_READ:
+        answer = d->read(c, op->key, &value);
+        if (answer == INS_DONE)
+            ins_journal_value(&s->journal, value);
+        break;
+    case INS_READ_LIST:
+        answer = d->read_list(c, op->key, &s->list);
+        if (answer == INS_DONE)
+            ins_journal_list(&s->journal, &s->list);
+        break;
+    case INS_WRITE:
+        answer = d->write(c, op->key, op->value);
+        break;
+    case INS_APPEND:
+        answer = d->append(c, op->key, op->value);
+        break;
+    }
+    return answer;
+}
+
+/* Run the plan.  An error before COMMIT is sent means aborted; any failure after it
+ * leaves the outcome open, whatever the server says, because only the server knows. */
+static enum ins_outcome run_transaction(struct ins_session *s, unsigned *ran,
+                                        bool *lost)
+{
+    const struct ins_driver *d = s->run->target->driver;
+    enum ins_answer answer = d->begin(s->connection);
+    *ran = 0;
+    while (answer == INS_DONE && *ran < s->plan.count)
+        answer = run_operation(s, &s->plan.op[(*ran)++]);
+    if (answer == INS_DONE && !s->plan.rollback) {
+        answer = d->commit(s->connection);
+        tell(s, answer, "commit");
+        if (answer == INS_DONE)
+            return INS_COMMITTED;
+        *lost = answer == INS_LOST || d->rollback(s->connection) == INS_LOST;
+        return *lost ? INS_UNKNOWN_LOST : INS_UNKNOWN;
+    }
+    tell(s, answer, "operation");
+    *lost = answer == INS_LOST || d->rollback(s->connection) != INS_DONE;
+    return INS_ABORTED;
+}
+
+/* Connect, again and again for a while: a server that was killed needs time. */
+static bool reconnect(struct ins_session *s)
+{
+    const struct ins_driver *d = s->run->target->driver;
+    d->close(s->connection);
+    s->connection = NULL;
+    int64_t give_up = ins_runlog_now(s->run->log) + 30000000000ll;
+    while (!ended(s)) {
+        struct insula_error error = {0};
+        s->connection = d->connect(s->run->target, &error);
+        if (s->connection) {
+            ins_runlog_add(s->run->log, "reconnect", (int)s->number, "connected again");
+            return true;
+        }
+        if (ins_runlog_now(s->run->log) > give_up) {
+            s->fatal = error;
+            return false;
+        }
+        sleep_until(s, ins_runlog_now(s->run->log) + 20000000);
+    }
+    return false;
+}
+
+static bool disk_failed(struct ins_session *s)
+{
+    char reason[128];
+    (void)ins_rec_fail(&s->fatal, INSULA_E_IO,
+                       "cannot write the journal of session %u in %s: %s", s->number,
+                       s->run->options->dir,
+                       strerror_r(s->journal.error, reason, sizeof reason));
+    /* Nobody goes on: what the others do could not be told from what this one did. */
+    atomic_store(&s->run->stop, true);
+    return false;
+}
+
+/* One transaction with its two lines in the journal.  False: the session ends. */
+static bool step(struct ins_session *s)
+{
+    struct ins_runlog *log = s->run->log;
+    ins_worker_next(&s->worker, &s->plan);
+    if (!ins_journal_begin(&s->journal, ins_runlog_now(log), &s->plan))
+        return disk_failed(s);
+    unsigned ran;
+    bool lost = false;
+    enum ins_outcome outcome = run_transaction(s, &ran, &lost);
+    if (!ins_journal_end(&s->journal, outcome, ins_runlog_now(log), ran))
+        return disk_failed(s);
+    _Atomic uint64_t *counter = outcome == INS_COMMITTED ? &s->committed
+                                : outcome == INS_ABORTED ? &s->aborted
+                                                         : &s->unknown;
+    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+    return !lost || reconnect(s);
+}
+
+void *ins_session_main(void *argument)
+{
+    struct ins_session *s = argument;
+    struct ins_run *run = s->run;
+    double gap_ns =
+        run->options->rate > 0 ? 1e9 * run->work->sessions / run->options->rate : 0;
+    /* Spread the sessions over the first gap. */
+    double next = gap_ns * s->number / run->work->sessions;
+    for (uint64_t i = 0; i < s->txns && !ended(s); i++) {
+        if (gap_ns > 0) {
+            sleep_until(s, (int64_t)next);
+            next += gap_ns;
+            if (ended(s))
+                break;
+        }
+        if (ins_runlog_now(run->log) >= run->deadline || !step(s))
+            break;
+    }
+    if (s->connection)
+        run->target->driver->close(s->connection);
+    s->connection = NULL;
+    atomic_fetch_sub(&run->running, 1);
+    return NULL;
+}

@@ -1,0 +1,371 @@
+/* sqlite.c - embedded SQLite.
+ *
+ *   sqlite:               a temporary file in the store directory
+ *   sqlite:FILE           that file; the table is made in it and dropped
+ *   ?journal=wal|delete   [wal]; ?synchronous=off|normal|full [off for a temporary
+ * file] ?begin=deferred|immediate [deferred] ?cache=shared         one page cache for
+ * all connections
+ *
+ * Isolation: SQLite is serializable whatever is asked for, except that read-uncommitted
+ * gives what the name says: a shared cache with PRAGMA read_uncommitted, where readers
+ * see what a writer has not committed yet. */
+#include "driver.h"
+
+#include "fail.h"
+
+#include <sqlite3.h>
+#include <unistd.h>
+
+enum statement { BEGIN, COMMIT, ROLLBACK, READ, WRITE, APPEND, STATEMENTS };
+
+struct own {
+    char path[4096];
+    bool temporary;
+    bool shared, dirty;
+    bool immediate;
+    const char *journal, *synchronous;
+    sqlite3 *keeper; /* holds the shared cache and made the table */
+};
+
+struct connection {
+    struct ins_connection base;
+    sqlite3 *db;
+    sqlite3_stmt *statement[STATEMENTS];
+    bool dirty;
+};
+
+/* Waiting for a lock is not a retry: no statement has been answered yet. */
+static int wait_for_lock(void *context, int times)
+{
+    (void)context;
+    if (times > 4000)
+        return 0;
+    long us = times < 10 ? 20 : times < 100 ? 200 : 1500;
+    struct timespec pause = {0, us * 1000 + times % 7 * 9000};
+    (void)nanosleep(&pause, NULL);
+    return 1;
+}
+
+static int run(sqlite3 *db, struct insula_error *error, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *sql = sqlite3_vmprintf(format, args);
+    va_end(args);
+    int rc = sql ? sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+    sqlite3_free(sql);
+    if (rc == SQLITE_FULL)
+        return ins_rec_fail(error, INSULA_E_IO, "disk full: sqlite: %s",
+                            sqlite3_errmsg(db));
+    if (rc != SQLITE_OK)
+        return ins_rec_fail(error, INSULA_E_IO, "sqlite: %s", sqlite3_errmsg(db));
+    return 0;
+}
+
+static sqlite3 *open_file(const struct own *own, struct insula_error *error)
+{
+    sqlite3 *db = NULL;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
+                (own->shared ? SQLITE_OPEN_SHAREDCACHE : SQLITE_OPEN_PRIVATECACHE);
+    if (sqlite3_open_v2(own->path, &db, flags, NULL) != SQLITE_OK) {
+        (void)ins_rec_fail(error, INSULA_E_IO, "cannot open %s: %s", own->path,
+                           db ? sqlite3_errmsg(db) : "out of memory");
+        sqlite3_close(db);
+        return NULL;
+    }
+    (void)sqlite3_extended_result_codes(db, 1);
+    (void)sqlite3_busy_handler(db, wait_for_lock, NULL);
+    if (run(db, error, "PRAGMA synchronous=%s; PRAGMA read_uncommitted=%d",
+            own->synchronous, own->dirty)) {
+        sqlite3_close(db);
+        return NULL;
+    }
+    return db;
+}
+
+static bool one_of(const char *value, const char *a, const char *b, const char *c)
+{
+    return !strcasecmp(value, a) || !strcasecmp(value, b) || !strcasecmp(value, c);
+}
+
+static int read_parameters(const struct ins_target *target, struct own *own,
+                           struct insula_error *error)
+{
+    own->journal = "wal";
+    own->synchronous = own->temporary ? "off" : "full";
+    own->dirty = target->isolation == INS_READ_UNCOMMITTED;
+    own->shared = own->dirty;
+    for (unsigned i = 0; i < target->url.parameters; i++) {
+        const char *name = target->url.parameter[i].name;
+        const char *value = target->url.parameter[i].value;
+        if (!strcmp(name, "journal") && one_of(value, "wal", "delete", "truncate"))
+            own->journal = value;
+        else if (!strcmp(name, "synchronous") && one_of(value, "off", "normal", "full"))
+            own->synchronous = value;
+        else if (!strcmp(name, "cache") && one_of(value, "shared", "private", "shared"))
+            own->shared = own->dirty || !strcmp(value, "shared");
+        else if (!strcmp(name, "begin") && one_of(value, "immediate", "deferred", ""))
+            own->immediate = !strcmp(value, "immediate");
+        else
+            return ins_rec_fail(error, INSULA_E_USAGE,
+                                "sqlite: expected journal=wal|delete|truncate, "
+                                "synchronous=off|normal|full, cache=shared|private or "
+                                "begin=deferred|immediate, got '%s=%s'",
+                                name, value);
+    }
+    return 0;
+}
+
+static int table_exists(void *context, int columns, char **value, char **name)
+{
+    (void)columns, (void)value, (void)name;
+    *(bool *)context = true;
+    return 0;
+}
+
+static int make_table(struct ins_target *target, sqlite3 *db,
+                      struct insula_error *error)
+{
+    bool exists = false;
+    char *sql = sqlite3_mprintf(
+        "SELECT 1 FROM sqlite_master WHERE type='table' AND name=%Q", target->table);
+    (void)sqlite3_exec(db, sql, table_exists, &exists, NULL);
+    sqlite3_free(sql);
+    if (exists)
+        return ins_rec_fail(
+            error, INSULA_E_USAGE,
+            "table \"%s\" exists already in %s: drop it or give another "
+            "name with --table",
+            target->table, target->url.path);
+    if (run(db, error, "CREATE TABLE \"%w\" (k INTEGER PRIMARY KEY, v)", target->table))
+        return error->status;
+    if (!target->preload)
+        return 0;
+    return run(db, error,
+               "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE "
+               "i + 1 < %u) INSERT INTO \"%w\" SELECT i, %s FROM n",
+               target->preload, target->table, target->list ? "''" : "0");
+}
+
+static int prepare(struct ins_target *target, struct insula_error *error)
+{
+    struct own *own = calloc(1, sizeof *own);
+    if (!own)
+        return ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
+    target->own = own;
+    own->temporary = !target->url.path;
+    if (own->temporary)
+        (void)snprintf(own->path, sizeof own->path, "%s/sqlite.db", target->dir);
+    else
+        (void)snprintf(own->path, sizeof own->path, "%s", target->url.path);
+    if (read_parameters(target, own, error))
+        return error->status;
+    (void)snprintf(target->name, sizeof target->name, "SQLite %s",
+                   sqlite3_libversion());
+    (void)snprintf(target->variant, sizeof target->variant, "%s",
+                   own->dirty ? "shared-cache" : "");
+    (void)snprintf(target->level_name, sizeof target->level_name, "%s, %s",
+                   own->dirty ? "read_uncommitted, shared cache" : "serializable",
+                   own->journal);
+    own->keeper = open_file(own, error);
+    if (!own->keeper)
+        return error->status;
+    if (run(own->keeper, error, "PRAGMA journal_mode=%s", own->journal))
+        return error->status;
+    return make_table(target, own->keeper, error);
+}
+
+static void finish(struct ins_target *target)
+{
+    struct own *own = target->own;
+    if (!own)
+        return;
+    if (own->keeper && !own->temporary)
+        (void)run(own->keeper, NULL, "DROP TABLE IF EXISTS \"%w\"", target->table);
+    sqlite3_close(own->keeper);
+    if (own->temporary) {
+        static const char *const suffix[] = {"", "-wal", "-shm", "-journal"};
+        for (size_t i = 0; i < sizeof suffix / sizeof suffix[0]; i++) {
+            char path[4200];
+            (void)snprintf(path, sizeof path, "%s%s", own->path, suffix[i]);
+            (void)unlink(path);
+        }
+    }
+    free(own);
+    target->own = NULL;
+}
+
+static void close_connection(struct ins_connection *base)
+{
+    struct connection *c = (struct connection *)base;
+    if (!c)
+        return;
+    for (int i = 0; i < STATEMENTS; i++)
+        sqlite3_finalize(c->statement[i]);
+    sqlite3_close(c->db);
+    free(c);
+}
+
+static struct ins_connection *connect_file(const struct ins_target *target,
+                                           struct insula_error *error)
+{
+    const struct own *own = target->own;
+    struct connection *c = calloc(1, sizeof *c);
+    if (!c) {
+        (void)ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
+        return NULL;
+    }
+    c->dirty = own->dirty;
+    c->db = open_file(own, error);
+    const char *const text[STATEMENTS] = {
+        own->immediate ? "BEGIN IMMEDIATE" : "BEGIN",
+        "COMMIT",
+        "ROLLBACK",
+        "SELECT v FROM \"%w\" WHERE k = ?",
+        "INSERT INTO \"%w\" VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v",
+        "INSERT INTO \"%w\" VALUES (?, ',' || ?) ON CONFLICT (k) DO UPDATE "
+        "SET v = v || excluded.v",
+    };
+    for (int i = 0; c->db && i < STATEMENTS; i++) {
+        char *sql = sqlite3_mprintf(text[i], target->table);
+        int rc = SQLITE_LOCKED;
+        for (int times = 0; (rc & 0xff) == SQLITE_LOCKED; times++) {
+            rc = sqlite3_prepare_v3(c->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                    &c->statement[i], NULL);
+            if ((rc & 0xff) == SQLITE_LOCKED && !wait_for_lock(NULL, times))
+                break;
+        }
+        sqlite3_free(sql);
+        if (rc != SQLITE_OK) {
+            (void)ins_rec_fail(error, INSULA_E_IO, "sqlite: %s", sqlite3_errmsg(c->db));
+            break;
+        }
+    }
+    if (!c->statement[STATEMENTS - 1]) {
+        close_connection(&c->base);
+        return NULL;
+    }
+    return &c->base;
+}
+
+static enum ins_answer refuse(struct connection *c, int rc)
+{
+    (void)snprintf(c->base.message, sizeof c->base.message, "%s",
+                   sqlite3_errmsg(c->db));
+    rc &= 0xff;
+    return rc == SQLITE_BUSY || rc == SQLITE_LOCKED ? INS_CONFLICT : INS_ERROR;
+}
+
+/* Step once; SQLITE_ROW or SQLITE_DONE, or an error.  A writer in a shared cache waits
+ * for the other writer here, as the busy handler is not asked there. */
+static int step(struct connection *c, sqlite3_stmt *s)
+{
+    int rc = sqlite3_step(s);
+    for (int times = 0; rc == SQLITE_LOCKED_SHAREDCACHE; times++) {
+        (void)sqlite3_reset(s);
+        if (times > (c->dirty ? 2000 : 20) || !wait_for_lock(NULL, times))
+            return rc;
+        rc = sqlite3_step(s);
+    }
+    return rc;
+}
+
+static enum ins_answer simple(struct ins_connection *base, enum statement which)
+{
+    struct connection *c = (struct connection *)base;
+    int rc = step(c, c->statement[which]);
+    enum ins_answer answer = rc == SQLITE_DONE ? INS_DONE : refuse(c, rc);
+    (void)sqlite3_reset(c->statement[which]);
+    return answer;
+}
+
+static enum ins_answer begin(struct ins_connection *base)
+{
+    return simple(base, BEGIN);
+}
+
+static enum ins_answer commit(struct ins_connection *base)
+{
+    return simple(base, COMMIT);
+}
+
+static enum ins_answer rollback(struct ins_connection *base)
+{
+    struct connection *c = (struct connection *)base;
+    /* Some errors have ended the transaction already. */
+    return sqlite3_get_autocommit(c->db) ? INS_DONE : simple(base, ROLLBACK);
+}
+
+static enum ins_answer read_value(struct ins_connection *base, int64_t key,
+                                  int64_t *value)
+{
+    struct connection *c = (struct connection *)base;
+    sqlite3_stmt *s = c->statement[READ];
+    (void)sqlite3_bind_int64(s, 1, key);
+    int rc = step(c, s);
+    enum ins_answer answer = INS_DONE;
+    if (rc == SQLITE_ROW)
+        *value = sqlite3_column_int64(s, 0);
+    else if (rc == SQLITE_DONE)
+        *value = 0;
+    else
+        answer = refuse(c, rc);
+    (void)sqlite3_reset(s);
+    return answer;
+}
+
+static enum ins_answer read_list(struct ins_connection *base, int64_t key,
+                                 struct ins_list *list)
+{
+    struct connection *c = (struct connection *)base;
+    sqlite3_stmt *s = c->statement[READ];
+    (void)sqlite3_bind_int64(s, 1, key);
+    list->count = 0;
+    int rc = step(c, s);
+    enum ins_answer answer = INS_DONE;
+    if (rc == SQLITE_ROW) {
+        const char *text = (const char *)sqlite3_column_text(s, 0);
+        if (!ins_list_parse(list, text, (size_t)sqlite3_column_bytes(s, 0)))
+            answer = INS_ERROR;
+    } else if (rc != SQLITE_DONE) {
+        answer = refuse(c, rc);
+    }
+    (void)sqlite3_reset(s);
+    return answer;
+}
+
+static enum ins_answer change(struct ins_connection *base, enum statement which,
+                              int64_t key, int64_t value)
+{
+    struct connection *c = (struct connection *)base;
+    (void)sqlite3_bind_int64(c->statement[which], 1, key);
+    (void)sqlite3_bind_int64(c->statement[which], 2, value);
+    return simple(base, which);
+}
+
+static enum ins_answer write_value(struct ins_connection *base, int64_t key,
+                                   int64_t value)
+{
+    return change(base, WRITE, key, value);
+}
+
+static enum ins_answer append(struct ins_connection *base, int64_t key, int64_t value)
+{
+    return change(base, APPEND, key, value);
+}
+
+const struct ins_driver ins_driver_sqlite = {
+    .scheme = "sqlite",
+    .title = "SQLite",
+    .prepare = prepare,
+    .finish = finish,
+    .connect = connect_file,
+    .close = close_connection,
+    .begin = begin,
+    .read = read_value,
+    .read_list = read_list,
+    .write = write_value,
+    .append = append,
+    .commit = commit,
+    .rollback = rollback,
+};

@@ -1,0 +1,179 @@
+#include "workload.h"
+
+#include "fail.h"
+
+/* YCSB-like: every operation is a read or a write by itself. */
+static void plan_general(struct ins_worker *w, struct ins_plan *plan)
+{
+    for (unsigned i = 0; i < w->work->ops; i++) {
+        int64_t key = ins_spread_draw(&w->work->spread, &w->draw);
+        if (ins_draw_chance(&w->draw, w->work->reads))
+            ins_plan_read(w, plan, key);
+        else
+            ins_plan_write(w, plan, key);
+    }
+}
+
+/* Cobra's BlindW: a transaction only reads or only writes. */
+static void plan_blindw(struct ins_worker *w, struct ins_plan *plan)
+{
+    bool reads = ins_draw_chance(&w->draw, w->work->reads);
+    for (unsigned i = 0; i < w->work->ops; i++) {
+        int64_t key = ins_spread_draw(&w->work->spread, &w->draw);
+        if (reads)
+            ins_plan_read(w, plan, key);
+        else
+            ins_plan_write(w, plan, key);
+    }
+}
+
+/* MTC's mini-transactions: one or two keys, at most one write of each, after a read. */
+static void plan_mini(struct ins_worker *w, struct ins_plan *plan)
+{
+    int64_t key[2];
+    unsigned keys = 1 + ins_draw_below(&w->draw, 2);
+    for (unsigned i = 0; i < keys; i++)
+        key[i] = ins_spread_draw(&w->work->spread, &w->draw);
+    if (keys == 2 && key[0] == key[1])
+        keys = 1;
+    bool together = ins_draw_chance(&w->draw, 0.5);
+    bool write[2];
+    for (unsigned i = 0; i < 2; i++)
+        write[i] = !ins_draw_chance(&w->draw, w->work->reads);
+    for (unsigned i = 0; i < keys; i++) {
+        ins_plan_read(w, plan, key[i]);
+        if (!together && write[i])
+            ins_plan_write(w, plan, key[i]);
+    }
+    for (unsigned i = 0; together && i < keys; i++)
+        if (write[i])
+            ins_plan_write(w, plan, key[i]);
+}
+
+static uint32_t rows_lists(uint32_t keys)
+{
+    return keys;
+}
+
+static const struct ins_workload workloads[] = {
+    {"general", "reads and writes of --keys keys, --ops a transaction", false, 1000,
+     0.5, NULL, plan_general},
+    {"blindw", "Cobra's BlindW-RW: half read-only, half write-only transactions", false,
+     10000, 0.5, NULL, plan_blindw},
+    {"blindw-rw", "the same as blindw", false, 10000, 0.5, NULL, plan_blindw},
+    {"blindw-rh", "BlindW read-heavy: 95 % read-only transactions", false, 10000, 0.95,
+     NULL, plan_blindw},
+    {"blindw-wh", "BlindW write-heavy: 70 % write-only transactions", false, 10000, 0.3,
+     NULL, plan_blindw},
+    {"mini", "mini-transactions: every write follows a read of its key", false, 1000,
+     0.5, NULL, plan_mini},
+    {"append", "lists: appends and reads of whole lists", true, 100, 0.5, rows_lists,
+     plan_general},
+    {"tpcc", "TPC-C: five transaction types over one warehouse", false, 0, 0.5,
+     ins_rows_tpcc, ins_plan_tpcc},
+    {"rubis", "RUBiS: an auction site", false, 0, 0.5, ins_rows_rubis, ins_plan_rubis},
+    {"twitter", "a Twitter clone: tweets, followers, timelines", false, 0, 0.5,
+     ins_rows_twitter, ins_plan_twitter},
+};
+
+enum { WORKLOADS = sizeof workloads / sizeof workloads[0] };
+
+const char *ins_workload_line(unsigned i, char *buffer, size_t size)
+{
+    if (i >= WORKLOADS)
+        return NULL;
+    (void)snprintf(buffer, size, "%-10s %s", workloads[i].name, workloads[i].about);
+    return buffer;
+}
+
+static const struct ins_workload *find(const char *name, struct insula_error *error)
+{
+    for (size_t i = 0; i < WORKLOADS; i++)
+        if (!strcmp(workloads[i].name, name))
+            return &workloads[i];
+    char names[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < WORKLOADS; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                                 i ? ", " : "", workloads[i].name);
+    (void)ins_rec_fail(error, INSULA_E_USAGE,
+                       "unknown workload '%s': expected one of %s", name, names);
+    return NULL;
+}
+
+int ins_work_init(struct ins_work *work, const struct ins_record_options *options,
+                  struct insula_error *error)
+{
+    const struct ins_workload *workload =
+        find(options->workload ? options->workload : "general", error);
+    *work = (struct ins_work){.workload = workload};
+    if (!workload)
+        return error->status;
+    work->sessions = options->sessions;
+    work->ops = options->ops ? options->ops : 8;
+    if (work->ops > INS_PLAN_MAX)
+        return ins_rec_fail(error, INSULA_E_USAGE,
+                            "at most %d operations a transaction, got %u", INS_PLAN_MAX,
+                            work->ops);
+    uint32_t keys = workload->default_keys ? workload->default_keys : 10000;
+    work->keys = options->keys ? options->keys : keys;
+    work->reads = options->reads < 0    ? 0
+                  : options->reads == 0 ? workload->default_reads
+                                        : options->reads;
+    work->abort = options->abort;
+    work->dup = options->dup;
+    work->dup_values = options->dup_values ? options->dup_values : 100;
+    work->list = workload->list;
+    work->preload = workload->rows ? workload->rows(work->keys) : work->keys;
+    /* An element of a list names its append: no duplicates there. */
+    if (work->list)
+        work->dup = 0;
+    return ins_spread_init(&work->spread, options->dist, work->keys, error);
+}
+
+void ins_work_release(struct ins_work *work)
+{
+    ins_spread_release(&work->spread);
+}
+
+void ins_worker_init(struct ins_worker *w, const struct ins_work *work,
+                     unsigned session, uint64_t seed)
+{
+    *w = (struct ins_worker){.work = work, .session = session};
+    w->draw = ins_draw_stream(seed, session + 1);
+}
+
+void ins_worker_next(struct ins_worker *w, struct ins_plan *plan)
+{
+    plan->count = 0;
+    plan->rollback = ins_draw_chance(&w->draw, w->work->abort);
+    w->work->workload->plan(w, plan);
+}
+
+void ins_plan_read(struct ins_worker *w, struct ins_plan *plan, int64_t key)
+{
+    if (plan->count < INS_PLAN_MAX)
+        plan->op[plan->count++] = (struct ins_plan_op){
+            .kind = w->work->list ? INS_READ_LIST : INS_READ, .key = key};
+}
+
+void ins_plan_write(struct ins_worker *w, struct ins_plan *plan, int64_t key)
+{
+    if (plan->count == INS_PLAN_MAX)
+        return;
+    const struct ins_work *work = w->work;
+    int64_t value;
+    /* 0 is the initial value; the small set comes first, unique values after it. */
+    if (work->dup > 0 && ins_draw_chance(&w->draw, work->dup))
+        value = 1 + ins_draw_below(&w->draw, work->dup_values);
+    else
+        value = 1 + (work->dup > 0 ? work->dup_values : 0) +
+                (int64_t)(w->written++ * work->sessions + w->session);
+    plan->op[plan->count++] = (struct ins_plan_op){
+        .kind = work->list ? INS_APPEND : INS_WRITE, .key = key, .value = value};
+}
+
+int64_t ins_worker_row(const struct ins_worker *w, uint64_t n)
+{
+    return w->work->preload + (int64_t)(n * w->work->sessions + w->session);
+}

@@ -1,0 +1,87 @@
+/* workload.h - what the sessions do.
+ *
+ * A workload plans one transaction at a time, from the seed and the session's number
+ * alone: what the others do and how fast does not change it. */
+#ifndef INS_WORKLOAD_H
+#define INS_WORKLOAD_H
+
+#include "draw.h"
+#include "record.h"
+
+#define INS_PLAN_MAX 256
+
+enum ins_kind {
+    INS_READ,
+    INS_WRITE,
+    INS_READ_LIST,
+    INS_APPEND,
+};
+
+struct ins_plan_op {
+    enum ins_kind kind;
+    int64_t key;
+    int64_t value; /* of a write */
+};
+
+struct ins_plan {
+    unsigned count;
+    bool rollback; /* the client ends it with ROLLBACK */
+    struct ins_plan_op op[INS_PLAN_MAX];
+};
+
+/* Shared by all sessions, read-only once made. */
+struct ins_work {
+    const struct ins_workload *workload;
+    unsigned sessions, ops;
+    uint32_t keys;
+    double reads, abort, dup;
+    uint32_t dup_values;
+    uint32_t preload; /* keys below it exist before the run */
+    bool list;
+    struct ins_spread spread; /* over the keys */
+};
+
+/* One session's part. */
+struct ins_worker {
+    const struct ins_work *work;
+    unsigned session;
+    struct ins_draw draw;
+    uint64_t written; /* values handed out */
+    uint64_t made;    /* rows of its own that a workload has inserted */
+    uint64_t cursor;  /* as the workload likes */
+};
+
+struct ins_workload {
+    const char *name;
+    const char *about;
+    bool list;
+    uint32_t default_keys;
+    double default_reads;
+    uint32_t (*rows)(uint32_t keys); /* how many exist before; NULL: keys */
+    void (*plan)(struct ins_worker *w, struct ins_plan *plan);
+};
+
+int ins_work_init(struct ins_work *work, const struct ins_record_options *options,
+                  struct insula_error *error);
+void ins_work_release(struct ins_work *work);
+
+void ins_worker_init(struct ins_worker *w, const struct ins_work *work,
+                     unsigned session, uint64_t seed);
+/* Plan the next transaction; between 1 and INS_PLAN_MAX operations. */
+void ins_worker_next(struct ins_worker *w, struct ins_plan *plan);
+
+/* For the workloads: add an operation.  A write gets its value, which no other write
+ * has unless duplicates were asked for.  Past INS_PLAN_MAX nothing is added. */
+void ins_plan_read(struct ins_worker *w, struct ins_plan *plan, int64_t key);
+void ins_plan_write(struct ins_worker *w, struct ins_plan *plan, int64_t key);
+/* A key for a row that only this session inserts; the n-th one it made. */
+int64_t ins_worker_row(const struct ins_worker *w, uint64_t n);
+
+void ins_plan_tpcc(struct ins_worker *w, struct ins_plan *plan);
+void ins_plan_rubis(struct ins_worker *w, struct ins_plan *plan);
+void ins_plan_twitter(struct ins_worker *w, struct ins_plan *plan);
+uint32_t ins_rows_tpcc(uint32_t keys);
+uint32_t ins_rows_rubis(uint32_t keys);
+uint32_t ins_rows_twitter(uint32_t keys);
+
+#endif
