@@ -1,5 +1,6 @@
 #include "help.h"
 
+#include "recording.h"
 #include "table.h"
 
 static void put(FILE *out, const char *text)
@@ -67,4 +68,6 @@ void help_command(enum command_id command, FILE *out)
     for (int i = 0; i < N_OPTIONS; i++)
         if (option_table[i].commands & 1u << command)
             put_option(out, &option_table[i]);
+    if (command == COMMAND_record || command == COMMAND_test)
+        recording_help(out);
 }

@@ -29,16 +29,16 @@ struct ins_target {
     struct ins_url url;
     enum ins_isolation isolation;
     const char *table;
-    const char *dir;                   /* the store directory */
-    const volatile sig_atomic_t *stop; /* the user asked to end; may be NULL */
-    bool list;                         /* the keys are lists */
-    unsigned sessions;                 /* how many will connect */
-    uint32_t preload;                  /* keys 0 .. preload-1 get a row */
-    struct ins_server *server;         /* a throw-away one, or NULL */
-    char name[64];                     /* "MariaDB 10.11.19" */
-    char variant[32];                  /* see promise.c */
-    char level_name[64];               /* what the server calls the isolation */
-    void *own;                         /* the driver's */
+    const char *dir;           /* the store directory */
+    bool (*stop)(void);        /* the user asked to end; may be NULL */
+    bool list;                 /* the keys are lists */
+    unsigned sessions;         /* how many will connect */
+    uint32_t preload;          /* keys 0 .. preload-1 get a row */
+    struct ins_server *server; /* a throw-away one, or NULL */
+    char name[64];             /* "MariaDB 10.11.19" */
+    char variant[32];          /* see promise.c */
+    char level_name[64];       /* what the server calls the isolation */
+    void *own;                 /* the driver's */
 };
 
 /* A list as it was read; the buffer grows and is used again. */

@@ -168,7 +168,7 @@ static MYSQL *wait_for_server(struct ins_target *target, struct insula_error *er
             return my;
         if (target->server && ins_server_failed(target->server, error))
             return NULL;
-        if (!target->server || tries > 3000 || (target->stop && *target->stop)) {
+        if (!target->server || tries > 3000 || (target->stop && target->stop())) {
             *error = late;
             return NULL;
         }

@@ -11,6 +11,7 @@
 
 #include <endian.h>
 #include <libpq-fe.h>
+#include <signal.h>
 
 #define INT8OID 20
 #define TEXTOID 25
@@ -139,7 +140,7 @@ static PGconn *wait_for_server(struct ins_target *target, struct insula_error *e
             return pg ? pg : ((void)(*error = late), NULL);
         if (ins_server_failed(target->server, error))
             return NULL;
-        if (tries > 3000 || (target->stop && *target->stop)) {
+        if (tries > 3000 || (target->stop && target->stop())) {
             *error = late;
             return NULL;
         }

@@ -13,7 +13,6 @@
 
 #include "insula.h"
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -58,8 +57,8 @@ struct ins_record_options {
     uint64_t seed;
     const char *table; /* name of the table that is made and dropped [insula] */
     const char *dir;   /* the store directory; must exist */
-    /* Set from a signal handler: the sessions end their transaction and stop. */
-    const volatile sig_atomic_t *stop;
+    /* When it says true, the sessions end their transaction and stop; may be NULL. */
+    bool (*stop)(void);
     /* Called about five times a second from the calling thread; may be NULL. */
     void (*progress)(void *context, const struct ins_record_progress *now);
     void *progress_context;

@@ -171,7 +171,7 @@ static int supervise(struct recording *r, struct insula_error *error)
     while (atomic_load(&r->run.running)) {
         struct timespec pause = {0, 5000000};
         (void)nanosleep(&pause, NULL);
-        if (r->options.stop && *r->options.stop && !atomic_load(&r->run.stop)) {
+        if (r->options.stop && r->options.stop() && !atomic_load(&r->run.stop)) {
             ins_runlog_add(&r->log, "stop", -1, "the user asked to stop");
             atomic_store(&r->run.stop, true);
             /* A stopped server would keep the sessions waiting. */

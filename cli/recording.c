@@ -1,0 +1,170 @@
+#include "recording.h"
+
+#include "interrupt.h"
+#include "term.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void recording_help(FILE *out)
+{
+    char line[256];
+    (void)fputs("\nDatabases (--db):\n", out);
+    for (unsigned i = 0; ins_driver_line(i, line, sizeof line); i++)
+        (void)fprintf(out, "  %s\n", line);
+    (void)fputs("\nWorkloads (--workload):\n", out);
+    for (unsigned i = 0; ins_workload_line(i, line, sizeof line); i++)
+        (void)fprintf(out, "  %s\n", line);
+}
+
+static uint64_t seed_of(const struct options *o)
+{
+    if (opt_given(o, OPT_seed))
+        return (uint64_t)o->number[OPT_seed];
+    uint32_t seed = 1;
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+        seed = 1;
+    if (!opt_given(o, OPT_quiet))
+        (void)fprintf(stderr, "insula: seed %" PRIu32 "\n", seed);
+    return seed;
+}
+
+struct display {
+    bool on, drawn;
+    uint64_t last_done;
+    double last_s, rate;
+};
+
+static void show(void *context, const struct ins_record_progress *now)
+{
+    struct display *d = context;
+    if (!d->on)
+        return;
+    uint64_t done = now->committed + now->aborted + now->unknown;
+    if (now->seconds - d->last_s > 0.9) {
+        d->rate = (double)(done - d->last_done) / (now->seconds - d->last_s);
+        d->last_done = done;
+        d->last_s = now->seconds;
+    }
+    char share[32] = "";
+    if (now->txns)
+        (void)snprintf(share, sizeof share, " %3.0f%%",
+                       100 * (double)done / (double)now->txns);
+    (void)fprintf(stderr,
+                  "\r\033[Krecording%s %.0f s, %.0f txn/s, %" PRIu64
+                  " committed, %" PRIu64 " aborted, %" PRIu64 " indeterminate, %" PRIu64
+                  " errors",
+                  share, now->seconds, d->rate, now->committed, now->aborted,
+                  now->unknown, now->errors);
+    if (now->faults)
+        (void)fprintf(stderr, ", %" PRIu64 " faults", now->faults);
+    (void)fflush(stderr);
+    d->drawn = true;
+}
+
+static struct ins_record_options options_of(const struct options *o, const char *dir)
+{
+    return (struct ins_record_options){
+        .db = o->text[OPT_db],
+        .workload = o->text[OPT_workload],
+        .isolation = o->text[OPT_isolation],
+        .sessions = (unsigned)o->number[OPT_sessions],
+        .txns = (uint64_t)o->number[OPT_run_txns],
+        .ops = (unsigned)o->number[OPT_ops],
+        .keys = (unsigned)o->number[OPT_run_keys],
+        .reads = opt_given(o, OPT_run_reads) && !(o->number[OPT_run_reads] > 0)
+                     ? -1
+                     : o->number[OPT_run_reads],
+        .dist = o->text[OPT_dist],
+        .dup = o->number[OPT_dup],
+        .dup_values = (unsigned)o->number[OPT_dup_values],
+        .abort = o->number[OPT_abort],
+        .time_limit_s = o->number[OPT_time_limit],
+        .rate = o->number[OPT_rate],
+        .nemesis = o->text[OPT_nemesis],
+        .nemesis_s = o->number[OPT_nemesis_interval],
+        .seed = seed_of(o),
+        .table = o->text[OPT_table],
+        .dir = dir,
+        .stop = interrupt_seen,
+    };
+}
+
+static void tell(const struct options *o, const struct ins_record_outcome *outcome)
+{
+    const struct ins_record_progress *t = &outcome->total;
+    if (opt_given(o, OPT_quiet))
+        return;
+    uint64_t done = t->committed + t->aborted + t->unknown;
+    (void)fprintf(stderr,
+                  "insula: %s, %s: %" PRIu64
+                  " transactions in %.1f s (%.0f/s): %" PRIu64 " committed, %" PRIu64
+                  " aborted, %" PRIu64 " indeterminate",
+                  outcome->database, outcome->isolation, done, t->seconds,
+                  (double)done / (t->seconds > 0 ? t->seconds : 1), t->committed,
+                  t->aborted, t->unknown);
+    if (t->faults)
+        (void)fprintf(stderr, ", %" PRIu64 " faults", t->faults);
+    (void)fputc('\n', stderr);
+    if (t->errors)
+        (void)fprintf(stderr, "insula: %" PRIu64 " unexpected errors, the first: %s\n",
+                      t->errors, outcome->first_error);
+}
+
+int recording_run(const struct options *o, const char *dir,
+                  struct ins_record_outcome *outcome, struct insula_history **history)
+{
+    *history = NULL;
+    if (mkdir(dir, 0755))
+        return complain("cannot make the directory '%s': %s", dir,
+                        strerrordesc_np(errno));
+    struct display display = {.on = isatty(STDERR_FILENO) && !opt_given(o, OPT_quiet)};
+    struct ins_record_options options = options_of(o, dir);
+    options.progress = show;
+    options.progress_context = &display;
+    struct insula_error error = {0};
+    interrupt_hold();
+    int failed = ins_record_run(&options, outcome, &error);
+    interrupt_release();
+    if (display.drawn)
+        (void)fputs("\r\033[K", stderr);
+    uint64_t done =
+        outcome->total.committed + outcome->total.aborted + outcome->total.unknown;
+    if (failed)
+        (void)complain("%s", error.message);
+    if (!done) {
+        if (!failed)
+            (void)complain("nothing was recorded");
+        return EXIT_USAGE;
+    }
+    tell(o, outcome);
+    struct insula_error unread = {0};
+    *history = ins_record_history(dir, &unread);
+    if (!*history)
+        return complain("%s", unread.message);
+    return failed ? EXIT_USAGE : EXIT_PASS;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type,
+                      struct FTW *ftw)
+{
+    (void)st, (void)type, (void)ftw;
+    (void)remove(path);
+    return 0;
+}
+
+void recording_drop(const char *dir)
+{
+    (void)nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+void recording_drop_journal(const char *dir)
+{
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s/journal", dir);
+    recording_drop(path);
+}
