@@ -75,7 +75,9 @@ static bool in_range(double x, const char *range, enum option_kind kind)
     const char *end;
     if (x < number_at(range, kind, &end))
         return false;
-    return !end[2] || x <= number_at(end + 2, kind, &end);
+    /* Not from `end`: of "1..9" the first dot is read as part of the number. */
+    const char *most = strstr(range, "..") + 2;
+    return !*most || x <= number_at(most, kind, &end);
 }
 
 static bool read_number(const struct option_row *row, const char *text, double *out)

@@ -21,3 +21,16 @@ int insula_result_status(const struct insula_result *result)
     (void)result;
     return 3;
 }
+
+const char *insula_result_verdict(const struct insula_result *result, const char *level)
+{
+    (void)result;
+    (void)level;
+    return NULL;
+}
+
+const char *insula_result_strongest(const struct insula_result *result)
+{
+    (void)result;
+    return NULL;
+}
