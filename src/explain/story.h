@@ -41,6 +41,9 @@ void ins_say_headline(struct ins_buf *b, const struct ins_story *s);
 /* Why an edge holds, without a full stop. */
 void ins_say_why(struct ins_buf *b, const struct ins_history *h,
                  const struct ins_edge *e);
+/* What an edge of the rule INS_WHY_ASSUMED supposes. */
+void ins_say_supposed(struct ins_buf *b, const struct ins_history *h,
+                      const struct ins_edge *e);
 /* What the other order of the two versions would have meant, without a full stop.
  * False, and nothing said, when there was no other order to consider. */
 bool ins_say_excluded(struct ins_buf *b, const struct ins_history *h,

@@ -184,6 +184,17 @@ static void say_inferred(struct ins_buf *b, const struct ins_history *h,
         {.n = e->to}, {.n = e->to}, {.n = e->from}, {.n = e->from});
 }
 
+void ins_say_supposed(struct ins_buf *b, const struct ins_history *h,
+                      const struct ins_edge *e)
+{
+    if (e->type == INS_WR && e->to_op != INS_NONE)
+        SAY(b, h, e->key, "%t read %o from %t", {.n = e->to}, {.n = e->to_op},
+            {.n = e->from});
+    else
+        SAY(b, h, e->key, "%v of %t is older than %v of %t", {.n = e->from},
+            {.n = e->from}, {.n = e->to}, {.n = e->to});
+}
+
 void ins_say_why(struct ins_buf *b, const struct ins_history *h,
                  const struct ins_edge *e)
 {
@@ -217,8 +228,8 @@ void ins_say_why(struct ins_buf *b, const struct ins_history *h,
             {.n = e->from}, {.n = e->to}, {.n = e->from});
         return;
     case INS_WHY_ASSUMED:
-        SAY(b, h, e->key, "suppose that %v of %t is older than %v of %t",
-            {.n = e->from}, {.n = e->from}, {.n = e->to}, {.n = e->to});
+        ins_say_supposed(b, h, e);
+        ins_buf_text(b, ", as supposed");
         return;
     case INS_WHY_MONOTONIC:
     case INS_WHY_FRACTURED:

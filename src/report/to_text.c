@@ -53,13 +53,6 @@ static void wrapped(const struct page *p, const struct ins_buf *text, unsigned a
         ins_wrap(p->b, text->at, text->len, at, indent, p->width);
 }
 
-static void sentence(const struct page *p, const char *text, unsigned indent)
-{
-    ins_blanks(p->b, indent);
-    ins_wrap(p->b, text, strlen(text), indent, indent, p->width);
-    ins_buf_char(p->b, '\n');
-}
-
 /* ---- what was checked ---- */
 
 static void say_plural(struct ins_buf *b, uint64_t n, const char *one, const char *many)
@@ -120,15 +113,23 @@ static void print_subject(const struct page *p, const struct ins_report_item *it
 
 /* ---- the verdict table ---- */
 
+/* What breaks `level` and did not already break `before`, the failed level above it in
+ * the table (INS_N_LEVELS: none). */
 static void say_found(struct ins_buf *b, const struct ins_result *r,
-                      enum ins_level level)
+                      enum ins_level level, enum ins_level before)
 {
     char name[64];
     bool first = true;
+    bool some_before = false;
     for (int k = 0; k < INS_N_KINDS; k++)
         for (int s = 0; s < INS_N_SUFFIXES; s++) {
             if (!ins_broke_level(r, level, (enum ins_kind)k, (enum ins_suffix)s))
                 continue;
+            if (before != INS_N_LEVELS &&
+                ins_broke_level(r, before, (enum ins_kind)k, (enum ins_suffix)s)) {
+                some_before = true;
+                continue;
+            }
             ins_anomaly_name((enum ins_kind)k, (enum ins_suffix)s, name, sizeof name);
             ins_buf_fmt(b, "%s%s", first ? "" : ", ", name);
             if (r->count[k][s] > 1) {
@@ -137,6 +138,8 @@ static void say_found(struct ins_buf *b, const struct ins_result *r,
             }
             first = false;
         }
+    if (some_before)
+        ins_buf_text(b, first ? "the same" : ", besides the same");
 }
 
 static enum ink verdict_ink(enum ins_verdict v)
@@ -146,36 +149,27 @@ static enum ink verdict_ink(enum ins_verdict v)
 
 /* The last column: what was found, or why nothing was decided. */
 static void print_remark(const struct page *p, const struct ins_result *r,
-                         enum ins_level level, struct ins_buf *before, unsigned at)
+                         enum ins_level level, enum ins_level before, unsigned at)
 {
-    struct ins_buf found = {0};
+    struct ins_buf text = {0};
     if (r->level[level].verdict == INS_UNDECIDED && r->level[level].why)
-        ins_buf_text(&found, r->level[level].why);
+        ins_buf_text(&text, r->level[level].why);
     else if (r->level[level].verdict == INS_FAIL)
-        say_found(&found, r, level);
-    const bool same = found.len && found.len == before->len &&
-                      !memcmp(found.at, before->at, found.len);
+        say_found(&text, r, level, before);
     const unsigned column = p->width >= 70 ? 51 : 8;
-    if (found.len && (same || column > at)) {
+    if (text.len && column > at) {
         tab(p, at, column);
-    } else if (found.len) {
+    } else if (text.len) {
         ins_buf_char(p->b, '\n');
         ins_blanks(p->b, column);
     }
-    if (same)
-        inked(p, DIM, "the same");
-    else if (found.len)
-        wrapped(p, &found, column, column);
-    if (r->level[level].verdict == INS_FAIL && !same) {
-        ins_buf_release(before);
-        *before = found;
-    } else {
-        ins_buf_release(&found);
-    }
+    if (text.len)
+        wrapped(p, &text, column, column);
+    ins_buf_release(&text);
 }
 
 static void print_level(const struct page *p, const struct ins_result *r,
-                        enum ins_level level, struct ins_buf *before)
+                        enum ins_level level, enum ins_level before)
 {
     const enum ins_verdict v = r->level[level].verdict;
     ins_buf_fmt(p->b, "  %-5s %-24s", ins_level_table[level].id,
@@ -215,18 +209,18 @@ static void print_strongest(const struct page *p, const struct ins_result *r)
     ins_buf_text(p->b, "The strongest level that holds is ");
     inked(p, failed ? BOLD : GREEN, ins_level_table[best].name);
     ins_buf_fmt(p->b, " (%s).", ins_level_table[best].id);
-    if (undecided)
-        ins_buf_text(p->b, "  Some levels were not decided.");
-    ins_buf_char(p->b, '\n');
+    ins_buf_text(p->b, undecided ? "\nSome levels were not decided.\n" : "\n");
 }
 
 static void print_verdicts(const struct page *p, const struct ins_result *r)
 {
-    struct ins_buf before = {0};
-    for (int l = 0; l < INS_N_LEVELS; l++)
+    enum ins_level before = INS_N_LEVELS;
+    for (int l = 0; l < INS_N_LEVELS; l++) {
         if (r->level[l].verdict != INS_NOT_ASKED)
-            print_level(p, r, (enum ins_level)l, &before);
-    ins_buf_release(&before);
+            print_level(p, r, (enum ins_level)l, before);
+        if (r->level[l].verdict == INS_FAIL)
+            before = (enum ins_level)l;
+    }
     print_strongest(p, r);
 }
 
@@ -236,7 +230,10 @@ static void say_when(struct ins_buf *b, const struct ins_story *s, ins_txn t)
 {
     const struct ins_history *h = s->h;
     int64_t zero = INT64_MAX;
-    if (!h->has_times || t == INS_INIT || h->txn_begin[t] == INS_NO_TIME)
+    bool matters = false;
+    for (uint32_t i = 0; i < s->a->n_edges; i++)
+        matters |= s->a->edge[i].type == INS_RT;
+    if (!matters || !h->has_times || t == INS_INIT || h->txn_begin[t] == INS_NO_TIME)
         return;
     for (uint32_t i = 0; i < s->n_txns; i++)
         if (s->txn[i] != INS_INIT && h->txn_begin[s->txn[i]] != INS_NO_TIME &&
@@ -439,15 +436,30 @@ static void print_chain(struct telling *t, uint32_t first, uint32_t n)
     }
 }
 
+static void print_case(struct telling *t, const struct ins_case *c, uint32_t number)
+{
+    struct ins_buf text = {0};
+    ins_buf_fmt(&text, "Case %u of %u: suppose that ", number, t->s->a->n_branches);
+    for (uint32_t i = 0; i < c->n_assumed; i++) {
+        ins_buf_text(&text, i ? ", and " : "");
+        ins_say_supposed(&text, t->s->h, &t->s->a->edge[c->assumed + i]);
+        t->told.at[c->assumed + i] = 1;
+    }
+    ins_buf_text(&text, ". Then:");
+    ins_blanks(t->p->b, 4);
+    wrapped(t->p, &text, 4, 4);
+    ins_buf_release(&text);
+    ins_buf_text(t->p->b, "\n");
+    print_chain(t, c->cycle, c->n_cycle);
+}
+
 static void print_cases(struct telling *t)
 {
     const struct ins_anomaly *a = t->s->a;
     for (uint32_t c = 0; c < a->n_branches && c < MOST_CASES; c++) {
-        const struct ins_case *k = &a->branch[c];
-        ins_buf_fmt(t->p->b, "\n    case %u of %u\n", c + 1, a->n_branches);
-        print_chain(t, k->assumed, k->n_assumed);
-        sentence(t->p, "and then this cycle closes:", 4);
-        print_chain(t, k->cycle, k->n_cycle);
+        if (c || a->n_cycle)
+            ins_buf_char(t->p->b, '\n');
+        print_case(t, &a->branch[c], c + 1);
     }
     if (a->n_branches > MOST_CASES)
         ins_buf_fmt(t->p->b, "\n    … and %u more cases, all of which end in a cycle\n",
@@ -481,9 +493,14 @@ static void print_meaning(struct page *p, const struct ins_anomaly *a)
     char name[64];
     ins_anomaly_name(a->kind, a->suffix, name, sizeof name);
     struct ins_buf text = {0};
+    ins_buf_char(p->b, '\n');
     if (!(p->meant[a->suffix] & (UINT64_C(1) << a->kind))) {
         p->meant[a->suffix] |= UINT64_C(1) << a->kind;
-        ins_buf_fmt(&text, "%s ", ins_kind_texts[a->kind].meaning);
+        ins_blanks(p->b, 4);
+        ins_buf_text(&text, ins_kind_texts[a->kind].meaning);
+        wrapped(p, &text, 4, 4);
+        ins_buf_char(p->b, '\n');
+        text.len = 0;
     }
     ins_buf_text(&text, "Forbidden by ");
     bool first = true;
@@ -492,10 +509,11 @@ static void print_meaning(struct page *p, const struct ins_anomaly *a)
             ins_buf_fmt(&text, "%s%s", first ? "" : ", ", ins_level_table[l].id);
             first = false;
         }
-    ins_buf_fmt(&text, ". More: insula explain %s", name);
-    ins_buf_char(p->b, '\n');
+    ins_buf_fmt(&text, "; more: insula explain %s", name);
     ins_blanks(p->b, 4);
+    ink(p, DIM);
     wrapped(p, &text, 4, 4);
+    ink(p, PLAIN);
     ins_buf_char(p->b, '\n');
     ins_buf_release(&text);
 }
