@@ -1,0 +1,377 @@
+#include "format/elle_lex.h"
+
+#include <string.h>
+
+/* The nesting that is followed; Jepsen's events have a handful. */
+enum { MAX_DEPTH = 1000 };
+
+#define B INS_ELLE_BLANK
+#define S INS_ELLE_SPECIAL
+const unsigned char ins_elle_class[256] = {
+    ['\t'] = B,
+    ['\n'] = B,
+    ['\r'] = B,
+    ['\f'] = B,
+    [' '] = B,
+    [','] = INS_ELLE_COMMA,
+    ['('] = INS_ELLE_OPEN,
+    ['['] = INS_ELLE_OPEN,
+    ['{'] = INS_ELLE_OPEN,
+    [')'] = INS_ELLE_CLOSE,
+    [']'] = INS_ELLE_CLOSE,
+    ['}'] = INS_ELLE_CLOSE,
+    ['"'] = INS_ELLE_QUOTE,
+    ['#'] = S,
+    [';'] = S,
+    ['\\'] = S,
+    ['^'] = S,
+};
+#undef B
+#undef S
+
+uint64_t ins_elle_line(const struct ins_elle_lex *x, const char *at)
+{
+    uint64_t line = 1;
+    for (const char *p = x->start; p < at; p++)
+        line += *p == '\n';
+    return line;
+}
+
+bool ins_elle_expected(struct ins_elle_lex *x, const char *what)
+{
+    if (x->st == INS_OK)
+        x->st =
+            ins_fail(x->err, INS_E_INPUT, ins_elle_line(x, x->p), "expected %s", what);
+    return false;
+}
+
+/* ---- what does not matter ---- */
+
+static void skip_comment(struct ins_elle_lex *x)
+{
+    const char *newline = memchr(x->p, '\n', (size_t)(x->end - x->p));
+    x->p = newline ? newline + 1 : x->end;
+}
+
+static void skip_ordinary(struct ins_elle_lex *x)
+{
+    while (x->p < x->end && ins_elle_class_at(x) == INS_ELLE_ORDINARY)
+        x->p++;
+}
+
+static void skip_blanks(struct ins_elle_lex *x)
+{
+    const unsigned last = x->json ? INS_ELLE_BLANK : INS_ELLE_COMMA;
+    while (x->p < x->end && ins_elle_class_at(x) - 1u < last)
+        x->p++;
+}
+
+void ins_elle_space_slow(struct ins_elle_lex *x)
+{
+    for (;;) {
+        skip_blanks(x);
+        if (x->p == x->end || x->st != INS_OK)
+            return;
+        if (*x->p == ';') {
+            skip_comment(x);
+        } else if (*x->p == '#' && x->p + 1 < x->end && x->p[1] == '_') {
+            x->p += 2;
+            if (!ins_elle_skip_form(x))
+                return;
+        } else {
+            return;
+        }
+    }
+}
+
+bool ins_elle_skip_tags(struct ins_elle_lex *x)
+{
+    while (x->p < x->end && (*x->p == '#' || *x->p == '^')) {
+        const bool meta = *x->p++ == '^';
+        if (meta ? !ins_elle_skip_form(x)
+                 : x->p == x->end || ins_elle_class_at(x) != INS_ELLE_ORDINARY)
+            return ins_elle_expected(x, "a tag and the form it belongs to");
+        if (!meta)
+            skip_ordinary(x);
+        ins_elle_space(x);
+        if (x->st != INS_OK)
+            return false;
+    }
+    return true;
+}
+
+/* After the opening quote. */
+static bool skip_string(struct ins_elle_lex *x)
+{
+    const char *p = x->p, *const end = x->end;
+    for (;;) {
+        while (p < end && *p != '"' && *p != '\\')
+            p++;
+        if (p == end)
+            break;
+        if (*p == '"') {
+            x->p = p + 1;
+            return true;
+        }
+        if (end - p < 2)
+            break;
+        p += 2;
+    }
+    return ins_elle_expected(x, "a closing '\"'; the file ends in a string");
+}
+
+static char closer(char open)
+{
+    return open == '(' ? ')' : open == '[' ? ']' : '}';
+}
+
+/* One step over something that is neither bracket nor blank.  *whole is cleared when
+ * it was only the beginning of a form. */
+static bool skip_atom(struct ins_elle_lex *x, bool *whole)
+{
+    const char c = *x->p++;
+    if (c == '"')
+        return skip_string(x);
+    if (x->json || ins_elle_class[(unsigned char)c] == INS_ELLE_ORDINARY) {
+        skip_ordinary(x);
+        return true;
+    }
+    if (x->p == x->end)
+        return ins_elle_expected(x, "more; the file ends in the middle");
+    if (c == '\\') { /* a character, which may be a bracket */
+        x->p++;
+        skip_ordinary(x);
+        return true;
+    }
+    /* '#': what follows is part of this form, or the form itself. */
+    *whole = false;
+    if (ins_elle_class_at(x) == INS_ELLE_ORDINARY) {
+        skip_ordinary(x);
+    } else if (*x->p == '#') {
+        x->p++;
+        skip_ordinary(x);
+        *whole = true;
+    }
+    return true;
+}
+
+bool ins_elle_skip_form(struct ins_elle_lex *x)
+{
+    char stack[MAX_DEPTH];
+    unsigned depth = 0;
+    unsigned pending = 1; /* forms still to come at depth 0 */
+    while (x->st == INS_OK) {
+        skip_blanks(x);
+        if (x->json && x->p < x->end && *x->p == ',' && depth) {
+            x->p++;
+            continue;
+        }
+        if (x->p == x->end)
+            return ins_elle_expected(x, "more; the file ends in the middle");
+        const unsigned char class = ins_elle_class_at(x);
+        bool whole = true;
+        if (class == INS_ELLE_COMMA)
+            return ins_elle_expected(x, "a value");
+        if (class == INS_ELLE_OPEN) {
+            if (depth == MAX_DEPTH)
+                return ins_elle_expected(x, "less than 1000 levels of brackets");
+            stack[depth++] = closer(*x->p++);
+            continue;
+        }
+        if (class == INS_ELLE_CLOSE) {
+            if (!depth || stack[depth - 1] != *x->p)
+                return ins_elle_expected(x, depth ? "the matching bracket" : "a value");
+            x->p++;
+            depth--;
+        } else if (!x->json && *x->p == ';') {
+            skip_comment(x);
+            continue;
+        } else if (!x->json && *x->p == '#' && x->p + 1 < x->end && x->p[1] == '_') {
+            /* A discarded form in a bracket only vanishes; in front of the form
+             * that is wanted it asks for one more. */
+            x->p += 2;
+            pending += !depth;
+            continue;
+        } else if (!x->json && *x->p == '^') {
+            x->p++;
+            pending += !depth; /* the metadata, then the form */
+            continue;
+        } else if (!skip_atom(x, &whole)) {
+            return false;
+        }
+        if (!depth && whole && !--pending)
+            return true;
+    }
+    return false;
+}
+
+/* ---- strings ---- */
+
+static unsigned hex4(const char *p, const char *end, bool *good)
+{
+    unsigned n = 0;
+    *good = end - p >= 4;
+    for (int i = 0; i < 4 && *good; i++) {
+        const char c = (char)(p[i] | 0x20);
+        if (p[i] >= '0' && p[i] <= '9')
+            n = 16 * n + (unsigned)(p[i] - '0');
+        else if (c >= 'a' && c <= 'f')
+            n = 16 * n + (unsigned)(c - 'a' + 10);
+        else
+            *good = false;
+    }
+    return n;
+}
+
+static size_t put_utf8(char *out, unsigned c)
+{
+    if (c < 0x80) {
+        out[0] = (char)c;
+        return 1;
+    }
+    const size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    for (size_t i = n - 1; i; i--, c >>= 6)
+        out[i] = (char)(0x80 | (c & 0x3f));
+    out[0] = (char)((0xf00u >> n & 0xff) | c);
+    return n;
+}
+
+/* The escape after a backslash, as UTF-8 into out; *p is moved past it.  0 when it is
+ * none. */
+static size_t take_escape(const char **p, const char *end, char *out)
+{
+    static const char names[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
+    if (*p == end)
+        return 0;
+    const char c = *(*p)++;
+    const char *name = c ? strchr(names, c) : NULL;
+    if (name) {
+        out[0] = bytes[name - names];
+        return 1;
+    }
+    bool good;
+    unsigned code = hex4(*p, end, &good);
+    if (c != 'u' || !good)
+        return 0;
+    *p += 4;
+    if (code >= 0xd800 && code < 0xdc00 && end - *p >= 6 && !memcmp(*p, "\\u", 2)) {
+        const unsigned low = hex4(*p + 2, end, &good);
+        if (good && low >= 0xdc00 && low < 0xe000) {
+            code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+            *p += 6;
+        }
+    }
+    return put_utf8(out, code);
+}
+
+/* A string with its escapes replaced; lit is what stands between the quotes. */
+static bool unescape(struct ins_elle_lex *x, struct ins_lit *lit)
+{
+    char *out = INS_ARENA_NEW(&x->scratch, char, lit->len); /* never longer */
+    if (!out) {
+        x->st = ins_nomem(x->err, "a string");
+        return false;
+    }
+    size_t len = 0;
+    for (const char *p = lit->text, *end = p + lit->len; p < end;) {
+        if (*p != '\\') {
+            out[len++] = *p++;
+            continue;
+        }
+        p++;
+        const size_t n = take_escape(&p, end, out + len);
+        if (!n)
+            return ins_elle_expected(x, "a known escape in a string");
+        len += n;
+    }
+    lit->text = out;
+    lit->len = len;
+    return true;
+}
+
+static bool take_string(struct ins_elle_lex *x, struct ins_lit *lit)
+{
+    const char *const begin = ++x->p;
+    if (!skip_string(x))
+        return false;
+    *lit = ins_lit_text(INS_LIT_STRING, begin, (size_t)(x->p - 1 - begin));
+    return !memchr(begin, '\\', lit->len) || unescape(x, lit);
+}
+
+/* ---- other literals ---- */
+
+static bool take_big_number(struct ins_elle_lex *x, const char *what,
+                            struct ins_lit *lit)
+{
+    const bool negative = *x->p == '-';
+    x->p += negative || *x->p == '+';
+    const char *const begin = x->p;
+    uint64_t n = 0;
+    bool fits = true;
+    for (; x->p < x->end && (unsigned char)(*x->p - '0') < 10; x->p++)
+        fits = fits && !__builtin_mul_overflow(n, (uint64_t)10, &n) &&
+               !__builtin_add_overflow(n, (uint64_t)(*x->p - '0'), &n);
+    const bool digits = x->p > begin;
+    if (digits && !x->json && x->p < x->end && *x->p == 'N')
+        x->p++; /* Clojure's mark of a big integer */
+    if (!digits || !ins_elle_at_delimiter(x))
+        return ins_elle_expected(x, what);
+    if (!fits || (negative && n > (uint64_t)1 << 63))
+        return ins_elle_expected(x, "a number from -2^63 to 2^64-1");
+    *lit = negative && n ? (struct ins_lit){.kind = INS_LIT_NEG, .number = 0 - n}
+                         : ins_lit_u64(n);
+    return true;
+}
+
+bool ins_elle_literal_slow(struct ins_elle_lex *x, const char *what,
+                           struct ins_lit *lit)
+{
+    if (x->st != INS_OK)
+        return false;
+    if (x->p == x->end)
+        return ins_elle_expected(x, what);
+    const char c = *x->p;
+    if (c == '"')
+        return take_string(x, lit);
+    if ((c >= '0' && c <= '9') || c == '-' || (c == '+' && !x->json))
+        return take_big_number(x, what, lit);
+    const char *const begin = x->p;
+    skip_ordinary(x);
+    const size_t len = (size_t)(x->p - begin);
+    if (ins_elle_is(begin, len, x->json ? "null" : "nil")) {
+        *lit = ins_lit_nil();
+        return true;
+    }
+    if (!x->json && c == ':' && len > 1) {
+        *lit = ins_lit_text(INS_LIT_KEYWORD, begin + 1, len - 1);
+        return true;
+    }
+    x->p = begin;
+    return ins_elle_expected(x, what);
+}
+
+bool ins_elle_name(struct ins_elle_lex *x, const char **text, size_t *len)
+{
+    if (x->p == x->end)
+        return false;
+    const char *begin = x->p;
+    if (*x->p == '"') {
+        x->p++;
+        begin++;
+        if (!skip_string(x))
+            return false;
+        *len = (size_t)(x->p - 1 - begin);
+        if (*len && *begin == ':') {
+            begin++;
+            --*len;
+        }
+    } else if (!x->json && *x->p == ':') {
+        x->p++;
+        skip_ordinary(x);
+        *len = (size_t)(x->p - ++begin);
+    } else {
+        return false;
+    }
+    *text = begin;
+    return true;
+}

@@ -1,0 +1,127 @@
+/* elle_lex.h - one pull reader for the EDN and the JSON of Jepsen events.
+ *
+ * The grammars differ in punctuation only: EDN takes commas for blanks and has
+ * keywords, comments, tags and more brackets; JSON has commas and colons that must be
+ * there.  The place is `p`.  Failures are sticky in `st`; lines are counted only when
+ * one is asked for, so nothing here looks for line ends. */
+#ifndef INS_ELLE_LEX_H
+#define INS_ELLE_LEX_H
+
+#include "base/mem.h"
+#include "history/literal.h"
+
+#include "base/error.h"
+
+struct ins_elle_lex {
+    const char *p, *end;
+    const char *start;
+    bool json;
+    struct ins_arena scratch; /* strings that had escapes, until the event is done */
+    struct ins_error *err;
+    enum ins_status st;
+};
+
+/* Character classes; `ins_elle_class` is indexed by unsigned char. */
+enum {
+    INS_ELLE_ORDINARY, /* part of a symbol, keyword or number */
+    INS_ELLE_BLANK,    /* blanks and line ends */
+    INS_ELLE_COMMA,
+    INS_ELLE_OPEN,
+    INS_ELLE_CLOSE,
+    INS_ELLE_QUOTE,   /* " */
+    INS_ELLE_SPECIAL, /* # ; \ ^ and the like, which EDN gives a meaning */
+};
+extern const unsigned char ins_elle_class[256];
+
+/* Record the fault "expected WHAT" at the line of p.  Returns false. */
+bool ins_elle_expected(struct ins_elle_lex *x, const char *what);
+
+/* The line of a place. */
+uint64_t ins_elle_line(const struct ins_elle_lex *x, const char *at);
+
+/* Past a comment or a discarded form of EDN, and all blanks after it. */
+void ins_elle_space_slow(struct ins_elle_lex *x);
+
+/* Past one form of any kind, however deeply nested up to a limit. */
+bool ins_elle_skip_form(struct ins_elle_lex *x);
+
+/* Past the tag or metadata in front of an EDN form. */
+bool ins_elle_skip_tags(struct ins_elle_lex *x);
+
+/* A literal that is not a small number: the slow part of ins_elle_literal. */
+bool ins_elle_literal_slow(struct ins_elle_lex *x, const char *what,
+                           struct ins_lit *lit);
+
+static inline unsigned char ins_elle_class_at(const struct ins_elle_lex *x)
+{
+    return ins_elle_class[(unsigned char)*x->p];
+}
+
+/* Past blanks, and what counts as such in EDN. */
+static inline void ins_elle_space(struct ins_elle_lex *x)
+{
+    const unsigned last = x->json ? INS_ELLE_BLANK : INS_ELLE_COMMA;
+    while (x->p < x->end && ins_elle_class_at(x) - 1u < last)
+        x->p++;
+    if (!x->json && x->p < x->end && (*x->p == ';' || *x->p == '#'))
+        ins_elle_space_slow(x);
+}
+
+/* At the end of a number or a word? */
+static inline bool ins_elle_at_delimiter(const struct ins_elle_lex *x)
+{
+    return x->p == x->end || (ins_elle_class_at(x) != INS_ELLE_ORDINARY &&
+                              ins_elle_class_at(x) != INS_ELLE_SPECIAL);
+}
+
+/* Is there another element before `close`?  Takes the comma of JSON before it, or the
+ * closing bracket after the last. */
+static inline bool ins_elle_next(struct ins_elle_lex *x, char close, bool first)
+{
+    ins_elle_space(x);
+    if (x->st != INS_OK)
+        return false;
+    if (x->p == x->end)
+        return ins_elle_expected(x, "more; the file ends in the middle");
+    if (*x->p == close) {
+        x->p++;
+        return false;
+    }
+    if (x->json && !first) {
+        if (*x->p != ',')
+            return ins_elle_expected(x, close == ']' ? "',' or ']'" : "',' or '}'");
+        x->p++;
+        ins_elle_space(x);
+        if (x->p < x->end && *x->p == close)
+            return ins_elle_expected(x, "another element after ','");
+    }
+    return true;
+}
+
+/* A number, a string, a keyword or nil. */
+static inline bool ins_elle_literal(struct ins_elle_lex *x, const char *what,
+                                    struct ins_lit *lit)
+{
+    enum { SAFE_DIGITS = 18 };
+    const char *const begin = x->p;
+    uint64_t n = 0;
+    while (x->p < x->end && (unsigned char)(*x->p - '0') < 10)
+        n = 10 * n + (unsigned char)(*x->p++ - '0');
+    if (x->p > begin && x->p - begin <= SAFE_DIGITS && ins_elle_at_delimiter(x)) {
+        *lit = ins_lit_u64(n);
+        return true;
+    }
+    x->p = begin;
+    return ins_elle_literal_slow(x, what, lit);
+}
+
+/* A name: an EDN keyword or a string, without escapes; a string's leading colon is not
+ * part of it.  False without a fault when something else is there. */
+bool ins_elle_name(struct ins_elle_lex *x, const char **text, size_t *len);
+
+static inline bool ins_elle_is(const char *text, size_t len, const char *name)
+{
+    return len == strlen(name) && !memcmp(text, name, len);
+}
+
+#endif

@@ -1,0 +1,339 @@
+/* elle_write.c - a history as Jepsen events, in EDN or JSON, one a line.
+ *
+ * With times, each transaction is an invocation and a completion, and all events stand
+ * in the order of time, as far as each session's own order allows.  Without times
+ * there are completions only, because an order of invocations would claim a real time
+ * that nobody measured. */
+#include "format/elle_lex.h"
+#include "format/loss.h"
+#include "format/readers.h"
+
+struct style {
+    bool json;
+    const char *key_open, *key_close; /* around the name of a field */
+    const char *separator;            /* between fields */
+    const char *space;                /* between elements */
+    const char *nil;
+};
+
+static const struct style edn = {false, ":", " ", ", ", " ", "nil"};
+static const struct style json = {true, "\"", "\":", ",", ",", "null"};
+
+struct writer {
+    const struct ins_history *h;
+    struct ins_buf *out;
+    const struct style *style;
+    bool numbered; /* sessions are processes by their number */
+    uint64_t index;
+};
+
+/* ---- literals ---- */
+
+static void put_string(struct ins_buf *out, const char *s, size_t len)
+{
+    ins_buf_char(out, '"');
+    for (size_t i = 0; i < len; i++) {
+        const unsigned char c = (unsigned char)s[i];
+        if (c == '"' || c == '\\') {
+            ins_buf_char(out, '\\');
+            ins_buf_char(out, (char)c);
+        } else if (c == '\n') {
+            ins_buf_text(out, "\\n");
+        } else if (c < 0x20 || c == 0x7f) {
+            ins_buf_fmt(out, "\\u%04x", c);
+        } else {
+            ins_buf_char(out, (char)c);
+        }
+    }
+    ins_buf_char(out, '"');
+}
+
+/* Can EDN read it back as a keyword? */
+static bool is_plain_keyword(struct ins_lit lit)
+{
+    for (size_t i = 0; i < lit.len; i++) {
+        const unsigned char c = (unsigned char)lit.text[i];
+        if (c < 0x20 || ins_elle_class[c] != INS_ELLE_ORDINARY)
+            return false;
+    }
+    return lit.len != 0;
+}
+
+static void put_lit(const struct writer *w, struct ins_lit lit)
+{
+    switch (lit.kind) {
+    case INS_LIT_UINT:
+        ins_buf_u64(w->out, lit.number);
+        return;
+    case INS_LIT_NEG:
+        ins_buf_i64(w->out, (int64_t)lit.number);
+        return;
+    case INS_LIT_NIL:
+        ins_buf_text(w->out, w->style->nil);
+        return;
+    case INS_LIT_KEYWORD:
+        if (!w->style->json && is_plain_keyword(lit)) {
+            ins_buf_char(w->out, ':');
+            ins_buf_bytes(w->out, lit.text, lit.len);
+            return;
+        }
+        break;
+    case INS_LIT_STRING:
+        break;
+    }
+    put_string(w->out, lit.text, lit.len);
+}
+
+/* ---- operations ---- */
+
+static void put_name(const struct writer *w, const char *name)
+{
+    if (w->style->json)
+        ins_buf_char(w->out, '"');
+    else
+        ins_buf_char(w->out, ':');
+    ins_buf_text(w->out, name);
+    if (w->style->json)
+        ins_buf_char(w->out, '"');
+}
+
+static void put_list(const struct writer *w, uint64_t list)
+{
+    const struct ins_history *h = w->h;
+    ins_buf_char(w->out, '[');
+    for (uint64_t i = h->list_off[list]; i < h->list_off[list + 1]; i++) {
+        if (i > h->list_off[list])
+            ins_buf_text(w->out, w->style->space);
+        put_lit(w, ins_history_value_lit(h, h->list_elem[i]));
+    }
+    ins_buf_char(w->out, ']');
+}
+
+/* A register's value; its initial value is nil here. */
+static void put_value(const struct writer *w, ins_key k, uint64_t word)
+{
+    const struct ins_history *h = w->h;
+    if (!ins_is_list_key(h, k) && (h->key_flags[k] & INS_KEY_HAS_INIT) &&
+        h->key_init[k] == word)
+        ins_buf_text(w->out, w->style->nil);
+    else
+        put_lit(w, ins_history_value_lit(h, word));
+}
+
+static void put_operations(const struct writer *w, ins_txn t, bool results)
+{
+    const struct ins_history *h = w->h;
+    ins_buf_char(w->out, '[');
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+        const ins_key k = ins_op_key(h, op);
+        const bool write = ins_is_write(h, op), list = ins_is_list_key(h, k);
+        if (op > h->txn_op[t])
+            ins_buf_text(w->out, w->style->space);
+        ins_buf_char(w->out, '[');
+        put_name(w, !write ? "r" : list ? "append" : "w");
+        ins_buf_text(w->out, w->style->space);
+        put_lit(w, ins_history_key_lit(h, k));
+        ins_buf_text(w->out, w->style->space);
+        if (!write && (!results || ins_is_unknown(h, op)))
+            ins_buf_text(w->out, w->style->nil);
+        else if (!write && list)
+            put_list(w, h->op_value[op]);
+        else
+            put_value(w, k, h->op_value[op]);
+        ins_buf_char(w->out, ']');
+    }
+    ins_buf_char(w->out, ']');
+}
+
+/* ---- events ---- */
+
+static void put_field(const struct writer *w, const char *name, bool first)
+{
+    if (!first)
+        ins_buf_text(w->out, w->style->separator);
+    ins_buf_text(w->out, w->style->key_open);
+    ins_buf_text(w->out, name);
+    ins_buf_text(w->out, w->style->key_close);
+}
+
+static void put_event(struct writer *w, ins_txn t, bool invoke)
+{
+    static const char *const types[] = {"ok", "fail", "info", "info"};
+    const struct ins_history *h = w->h;
+    const uint32_t s = h->txn_session[t];
+    const int64_t time = !h->txn_begin ? INS_NO_TIME
+                         : invoke      ? h->txn_begin[t]
+                                       : h->txn_end[t];
+    ins_buf_char(w->out, '{');
+    put_field(w, "index", true);
+    ins_buf_u64(w->out, w->index++);
+    if (time != INS_NO_TIME) {
+        put_field(w, "time", false);
+        ins_buf_i64(w->out, time);
+    }
+    put_field(w, "type", false);
+    put_name(w, invoke ? "invoke" : types[h->txn_status[t]]);
+    put_field(w, "process", false);
+    if (w->numbered)
+        put_lit(w, ins_history_session_lit(h, s));
+    else
+        ins_buf_u64(w->out, s);
+    put_field(w, "f", false);
+    put_name(w, "txn");
+    put_field(w, "value", false);
+    put_operations(w, t, !invoke);
+    ins_buf_text(w->out, "}\n");
+}
+
+/* The next event of a session. */
+struct head {
+    int64_t time; /* never before an earlier event of the session */
+    ins_txn txn, end;
+    bool completion;
+};
+
+static bool comes_before(const struct head *a, const struct head *b)
+{
+    if (a->time != b->time)
+        return a->time < b->time;
+    if (a->completion != b->completion)
+        return b->completion; /* what happens at once is concurrent */
+    return a->txn < b->txn;
+}
+
+static void sink(struct head *heap, size_t n, size_t i)
+{
+    for (;;) {
+        size_t least = i;
+        for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < n; child++)
+            if (comes_before(&heap[child], &heap[least]))
+                least = child;
+        if (least == i)
+            return;
+        const struct head moved = heap[i];
+        heap[i] = heap[least];
+        heap[least] = moved;
+        i = least;
+    }
+}
+
+static void set_time(const struct ins_history *h, struct head *e)
+{
+    const int64_t time = e->completion ? h->txn_end[e->txn] : h->txn_begin[e->txn];
+    if (time > e->time) /* INS_NO_TIME is the lowest */
+        e->time = time;
+}
+
+static enum ins_status put_in_time_order(struct writer *w, struct ins_error *err)
+{
+    const struct ins_history *h = w->h;
+    struct head *heap = INS_NEW(struct head, h->n_sessions);
+    size_t n = 0;
+    if (!heap)
+        return ins_nomem(err, "the order of events");
+    for (uint32_t s = 0; s < h->n_sessions; s++) {
+        if (h->session_first[s] == h->session_first[s + 1])
+            continue;
+        heap[n] = (struct head){INS_NO_TIME, h->session_first[s],
+                                h->session_first[s + 1], false};
+        set_time(h, &heap[n++]);
+    }
+    for (size_t i = n; i-- > 0;)
+        sink(heap, n, i);
+    while (n) {
+        struct head *e = &heap[0];
+        put_event(w, e->txn, !e->completion);
+        e->txn += e->completion;
+        e->completion = !e->completion;
+        if (e->txn == e->end)
+            *e = heap[--n];
+        else
+            set_time(h, e);
+        sink(heap, n, 0);
+    }
+    ins_free(heap);
+    return INS_OK;
+}
+
+static enum ins_status put_history(const struct ins_history *h, struct ins_buf *out,
+                                   const struct style *style, struct ins_error *err)
+{
+    struct writer w = {.h = h, .out = out, .style = style, .numbered = true};
+    for (uint32_t s = 0; s < h->n_sessions; s++) {
+        const struct ins_lit name = ins_history_session_lit(h, s);
+        w.numbered &= (name.kind == INS_LIT_UINT && name.number <= INT64_MAX) ||
+                      name.kind == INS_LIT_NEG;
+    }
+    if (h->txn_begin)
+        return put_in_time_order(&w, err);
+    for (ins_txn t = 1; t < h->n_txns; t++)
+        put_event(&w, t, false);
+    return INS_OK;
+}
+
+enum ins_status ins_edn_write(const struct ins_history *h, struct ins_buf *out,
+                              struct ins_error *err)
+{
+    return put_history(h, out, &edn, err);
+}
+
+enum ins_status ins_json_write(const struct ins_history *h, struct ins_buf *out,
+                               struct ins_error *err)
+{
+    return put_history(h, out, &json, err);
+}
+
+/* ---- what they cannot express ---- */
+
+/* Outside :ok events nil means that there was no result. */
+static bool reads_nil_uncommitted(const struct ins_history *h)
+{
+    for (ins_txn t = 1; t < h->n_txns; t++) {
+        if (h->txn_status[t] == INS_COMMITTED || h->txn_status[t] == INS_ABORTED)
+            continue;
+        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
+            if (!ins_is_write(h, op) && !ins_is_unknown(h, op) &&
+                !ins_is_list_key(h, ins_op_key(h, op)) &&
+                ins_history_value_lit(h, h->op_value[op]).kind == INS_LIT_NIL)
+                return true;
+    }
+    return false;
+}
+
+/* In an :ok event every read has a result. */
+static bool has_unknown_committed(const struct ins_history *h)
+{
+    for (ins_txn t = 1; t < h->n_txns; t++)
+        if (h->txn_status[t] == INS_COMMITTED)
+            for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
+                if (ins_is_unknown(h, op))
+                    return true;
+    return false;
+}
+
+static bool has_odd_keywords(const struct ins_history *h)
+{
+    for (uint32_t id = 0; id < h->literals.map.len; id++) {
+        const struct ins_lit lit = ins_literals_at(&h->literals, id);
+        if (lit.kind == INS_LIT_KEYWORD && !is_plain_keyword(lit))
+            return true;
+    }
+    return false;
+}
+
+enum ins_status ins_elle_can_express(const struct ins_history *h, struct ins_error *err)
+{
+    if (has_odd_keywords(h))
+        return ins_fail(err, INS_E_LOSSY, 0,
+                        "keywords with blanks or brackets in them");
+    if (reads_nil_uncommitted(h))
+        return ins_fail(
+            err, INS_E_LOSSY, 0,
+            "reads of nil in indeterminate transactions, which would become "
+            "reads without a result");
+    if (has_unknown_committed(h))
+        return ins_fail(err, INS_E_LOSSY, 0,
+                        "reads without a result in committed transactions, which would "
+                        "become reads of nil");
+    return ins_loss_check_init(h, true, err);
+}
