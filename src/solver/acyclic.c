@@ -186,7 +186,7 @@ static void imply_off(struct ins_solver *s, uint32_t e)
     if (s->value[l])
         return;
     const uint32_t age = s->theory.order.n_on;
-    ins_assign(s, l, e << 2 | INS_BY_EDGE);
+    ins_assign(s, l, ins_level(s), e << 2 | INS_BY_EDGE);
     s->reason_age[l >> 1] = age;
     s->stats.implied++;
     /* Level 0 is never explained later, so its reason goes on record now. */

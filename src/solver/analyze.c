@@ -2,6 +2,13 @@
 
 #include <assert.h>
 
+/* How many levels a jump may undo: few in a small problem, so that tests get there. */
+static uint32_t far_jump(const struct ins_solver *s)
+{
+    const uint32_t part = s->n_vars / 64;
+    return part < 4 ? 4 : part < 100 ? part : 100;
+}
+
 /* `seen` of a variable during one analysis. */
 enum { UNSEEN, IN_LEMMA, REDUNDANT, NEEDED };
 
@@ -194,37 +201,56 @@ static void minimize(struct ins_solver *s)
     s->lemma.len = kept;
 }
 
-uint32_t ins_analyze(struct ins_solver *s, uint32_t *lbd)
+/* Put the literal of the highest level second, where it is watched; returns that
+ * level. */
+static uint32_t order_lemma(struct ins_solver *s)
 {
+    uint32_t *const lit = s->lemma.at;
+    if (s->lemma.len == 1)
+        return 0;
+    size_t latest = 1;
+    for (size_t i = 2; i < s->lemma.len; i++)
+        if (level_of(s, lit[i]) > level_of(s, lit[latest]))
+            latest = i;
+    const uint32_t swap = lit[1];
+    lit[1] = lit[latest];
+    lit[latest] = swap;
+    return level_of(s, lit[1]);
+}
+
+static void learn(struct ins_solver *s, uint32_t level, uint32_t lbd)
+{
+    const uint32_t *const lit = s->lemma.at;
+    s->stats.learned++;
+    ins_proof_add(&s->proof, lit, s->lemma.len, NULL, 0);
+    uint32_t reason = INS_BY_NOBODY;
+    if (s->lemma.len > 1) {
+        const uint32_t ref =
+            ins_clause_add(s, lit, s->lemma.len, INS_LEARNED | INS_USED | lbd);
+        reason = ins_clause_reason(ref, lit);
+    }
+    ins_assign(s, lit[0], level, reason);
+}
+
+/* Far jumps undo much that has nothing to do with the conflict; then only one level is
+ * left (Nadel and Ryvchin, "Chronological Backtracking", 2018). */
+bool ins_analyze(struct ins_solver *s, uint32_t *lbd)
+{
+    uint32_t top = 0;
+    for (size_t i = 0; i < s->conflict.len; i++)
+        if (level_of(s, s->conflict.at[i]) > top)
+            top = level_of(s, s->conflict.at[i]);
+    if (!top)
+        return false;
+    ins_backtrack(s, top);
     s->clear.len = 0;
     resolve(s);
     minimize(s);
     for (size_t i = 0; i < s->clear.len; i++)
         s->seen[s->clear.at[i]] = UNSEEN;
-    s->failed |= s->lemma.failed || s->clear.failed;
     *lbd = count_levels(s, s->lemma.at, s->lemma.len);
-    if (s->lemma.len == 1)
-        return 0;
-    size_t latest = 1;
-    for (size_t i = 2; i < s->lemma.len; i++)
-        if (level_of(s, s->lemma.at[i]) > level_of(s, s->lemma.at[latest]))
-            latest = i;
-    const uint32_t swap = s->lemma.at[1];
-    s->lemma.at[1] = s->lemma.at[latest];
-    s->lemma.at[latest] = swap;
-    return level_of(s, s->lemma.at[1]);
-}
-
-void ins_learn(struct ins_solver *s, uint32_t lbd)
-{
-    const uint32_t *const lit = s->lemma.at;
-    s->stats.learned++;
-    ins_proof_add(&s->proof, lit, s->lemma.len, NULL, 0);
-    if (s->lemma.len == 1) {
-        ins_assign(s, lit[0], INS_BY_NOBODY);
-        return;
-    }
-    const uint32_t ref =
-        ins_clause_add(s, lit, s->lemma.len, INS_LEARNED | INS_USED | lbd);
-    ins_assign(s, lit[0], ins_clause_reason(ref, lit));
+    const uint32_t level = order_lemma(s);
+    ins_backtrack(s, top - level > far_jump(s) ? top - 1 : level);
+    learn(s, level, *lbd);
+    return true;
 }

@@ -3,8 +3,9 @@
  * Variables are numbered from 0; literal 2v is variable v, 2v + 1 its negation.
  * Invariants between steps:
  *   - value[l] is 1, -1 or 0 and value[l] == -value[l ^ 1];
- *   - the trail lists the true literals in the order they became true, cut into
- *     levels by `cut`; literals of level 0 hold in every solution;
+ *   - the trail lists the true literals in the order they became true; level k + 1
+ *     was decided at cut[k].  A literal may belong to a lower level than the one it
+ *     was found at; level 0 holds in every solution;
  *   - a clause of three or more literals is in the arena and is watched by its first
  *     two literals; one of two lives only in the watch lists;
  *   - clauses behind `head` and edges behind `theory_head` are propagated. */
@@ -95,7 +96,7 @@ struct ins_solver {
 
     struct ins_restart restart;
     uint64_t next_reduce, reduce_gap;
-    uint32_t root_done; /* level-0 literals that simplification has seen */
+    uint32_t n_root, root_done; /* literals of level 0: all, seen by simplification */
 
     struct ins_limit *limit;
     uint64_t ticks, next_poll;
@@ -155,18 +156,19 @@ void ins_clause_collect(struct ins_solver *s);
 uint32_t ins_clause_reason(uint32_t ref, const uint32_t *lit);
 
 /* propagate.c */
-void ins_assign(struct ins_solver *s, uint32_t l, uint32_t reason);
+/* Make l true at the given level, which may be below the current one. */
+void ins_assign(struct ins_solver *s, uint32_t l, uint32_t level, uint32_t reason);
 /* To the fixpoint, clauses and edges.  True: `conflict` is a falsified clause. */
 bool ins_propagate(struct ins_solver *s);
+/* Undo all literals above `level`.  Those that belong at or below it but came later
+ * stay and are propagated again. */
 void ins_backtrack(struct ins_solver *s, uint32_t level);
 /* Look at the limit when enough work was done; true when the search must stop. */
 bool ins_poll(struct ins_solver *s);
 
-/* analyze.c: from `conflict` to `lemma`, whose first literal becomes true at the
- * level that is returned.  *lbd is the number of levels in it. */
-uint32_t ins_analyze(struct ins_solver *s, uint32_t *lbd);
-/* Store the lemma and make its first literal true. */
-void ins_learn(struct ins_solver *s, uint32_t lbd);
+/* analyze.c: learn from `conflict`, go back, and make the new literal true.  False
+ * when the conflict holds at level 0.  *lbd is the number of levels of the lemma. */
+bool ins_analyze(struct ins_solver *s, uint32_t *lbd);
 
 /* decide.c */
 bool ins_decide_init(struct ins_solver *s);

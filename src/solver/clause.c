@@ -72,7 +72,7 @@ void ins_clause_input(struct ins_solver *s, uint32_t *lit, size_t n)
     if (!kept)
         s->refuted = true;
     else if (kept == 1)
-        ins_assign(s, lit[0], INS_BY_NOBODY);
+        ins_assign(s, lit[0], 0, INS_BY_NOBODY);
     else
         (void)ins_clause_add(s, lit, kept, 0);
 }

@@ -98,12 +98,12 @@ uint32_t ins_decide_next(struct ins_solver *s)
     return s->n_heap ? s->heap[0] : INS_NO_CLAUSE;
 }
 
-/* With a hint, a variable with edges takes the value that fits the current order;
- * otherwise, and when the order has no opinion, the value it had last or, at first,
- * the one its maker asked for. */
+/* A variable with edges takes the value that fits the current order better (VeriStrong,
+ * section 6.2); when the order has no opinion, the value it had last or, at first, the
+ * one its maker asked for. */
 static uint32_t polarity(const struct ins_solver *s, uint32_t var)
 {
-    const int wish = s->hint ? ins_acyclic_prefers(s, var) : 0;
+    const int wish = ins_acyclic_prefers(s, var);
     const bool positive = wish ? wish > 0 : s->phase[var];
     return 2 * var + !positive;
 }
@@ -117,6 +117,6 @@ bool ins_decide(struct ins_solver *s)
     s->stats.decisions++;
     ins_vec_u32_push(&s->cut, s->n_trail);
     s->failed |= s->cut.failed != 0;
-    ins_assign(s, polarity(s, var), INS_BY_NOBODY);
+    ins_assign(s, polarity(s, var), ins_level(s), INS_BY_NOBODY);
     return true;
 }

@@ -15,12 +15,13 @@ bool ins_poll(struct ins_solver *s)
     return s->stopped || s->failed;
 }
 
-void ins_assign(struct ins_solver *s, uint32_t l, uint32_t reason)
+void ins_assign(struct ins_solver *s, uint32_t l, uint32_t level, uint32_t reason)
 {
-    assert(!s->value[l]);
+    assert(!s->value[l] && level <= ins_level(s));
     s->value[l] = 1;
     s->value[l ^ 1] = -1;
-    s->level[l >> 1] = ins_level(s);
+    s->level[l >> 1] = level;
+    s->n_root += !level;
     s->reason[l >> 1] = reason;
     s->trail[s->n_trail++] = l;
 }
@@ -30,14 +31,20 @@ void ins_backtrack(struct ins_solver *s, uint32_t level)
     if (level >= ins_level(s))
         return;
     const uint32_t keep = s->cut.at[level];
-    for (uint32_t i = s->n_trail; i-- > keep;) {
+    uint32_t kept = keep;
+    for (uint32_t i = s->n_trail; i-- > keep;)
+        ins_acyclic_undo(s, s->trail[i]);
+    for (uint32_t i = keep; i < s->n_trail; i++) {
         const uint32_t l = s->trail[i];
-        ins_acyclic_undo(s, l);
+        if (s->level[l >> 1] <= level) {
+            s->trail[kept++] = l;
+            continue;
+        }
         s->phase[l >> 1] = !(l & 1);
         s->value[l] = s->value[l ^ 1] = 0;
         ins_decide_free(s, l >> 1);
     }
-    s->n_trail = keep;
+    s->n_trail = kept;
     s->cut.len = level;
     if (s->head > keep)
         s->head = keep;
@@ -67,6 +74,20 @@ static bool find_replacement(struct ins_solver *s, uint32_t *lit, uint32_t n)
     return false;
 }
 
+/* The level at which a clause makes its first literal true: the highest of the others.
+ * Only literals that came late make it differ from the current one. */
+static uint32_t implied_level(const struct ins_solver *s, const uint32_t *lit,
+                              uint32_t n)
+{
+    if (s->level[lit[1] >> 1] == ins_level(s))
+        return ins_level(s);
+    uint32_t level = 0;
+    for (uint32_t i = 1; i < n; i++)
+        if (s->level[lit[i] >> 1] > level)
+            level = s->level[lit[i] >> 1];
+    return level;
+}
+
 /* Visit the clauses that watch the literal `gone`, which became false. */
 static bool propagate_literal(struct ins_solver *s, uint32_t gone)
 {
@@ -90,7 +111,8 @@ static bool propagate_literal(struct ins_solver *s, uint32_t gone)
                 set_conflict(s, pair, 2);
                 conflict = true;
             } else {
-                ins_assign(s, w.blocker, gone << 2 | INS_BY_BINARY);
+                ins_assign(s, w.blocker, s->level[gone >> 1],
+                           gone << 2 | INS_BY_BINARY);
             }
             continue;
         }
@@ -113,7 +135,7 @@ static bool propagate_literal(struct ins_solver *s, uint32_t gone)
             s->arena.at[w.ref + 1] |= INS_USED;
             conflict = true;
         } else {
-            ins_assign(s, other, w.ref << 2 | INS_BY_CLAUSE);
+            ins_assign(s, other, implied_level(s, lit, n), w.ref << 2 | INS_BY_CLAUSE);
         }
     }
     s->ticks += i + 1;

@@ -22,12 +22,9 @@ static void discard(struct ins_solver *s, uint32_t ref)
 /* A clause with a literal that is true for good says nothing any more. */
 static void drop_satisfied(struct ins_solver *s)
 {
-    uint32_t fixed = s->n_trail;
-    if (s->cut.len)
-        fixed = s->cut.at[0];
-    if (s->root_done == fixed)
+    if (s->root_done == s->n_root)
         return;
-    s->root_done = fixed;
+    s->root_done = s->n_root;
     for (size_t ref = 0; ref < s->arena.len;) {
         const uint32_t n = s->arena.at[ref];
         const uint32_t *const lit = ins_clause_lits(s, (uint32_t)ref);

@@ -153,12 +153,9 @@ static enum ins_answer search(struct ins_solver *s)
             return INS_ANSWER_UNKNOWN;
         if (conflict) {
             s->stats.conflicts++;
-            if (!ins_level(s))
-                return refuted(s);
             uint32_t lbd;
-            const uint32_t level = ins_analyze(s, &lbd);
-            ins_backtrack(s, level);
-            ins_learn(s, lbd);
+            if (!ins_analyze(s, &lbd))
+                return refuted(s);
             ins_decide_decay(s);
             ins_restart_conflict(s, lbd);
             continue;

@@ -18,20 +18,23 @@ enum ins_answer { INS_ANSWER_UNKNOWN, INS_ANSWER_SAT, INS_ANSWER_UNSAT };
 struct ins_solver *ins_solver_new(uint32_t n_nodes);
 void ins_solver_free(struct ins_solver *s);
 
-/* A new variable, with the value to try first.  Failures (memory) are sticky and make
+/* A new variable, with the value to try first; when the variable has edges, the value
+ * whose edges agree better with the current order of the nodes is tried instead, and
+ * first_try only decides ties.  Failures (memory) are sticky and make
  * the answer INS_ANSWER_UNKNOWN; *err of ins_solver_solve tells. */
 int ins_solver_var(struct ins_solver *s, bool first_try);
 /* A disjunction of n literals; n == 0 makes the problem unsatisfiable. */
 void ins_solver_clause(struct ins_solver *s, const int *lit, size_t n);
 /* from -> to is in the graph when lit is true; always, when lit is 0. */
 void ins_solver_edge(struct ins_solver *s, int lit, uint32_t from, uint32_t to);
-/* A hint: an order of the nodes (position by node) that the solver starts from; it
- * need not respect every edge. */
+/* A hint: an order of the nodes (position by node, ties are broken by number) that the
+ * solver starts from; it need not respect every edge. */
 void ins_solver_hint_order(struct ins_solver *s, const uint32_t *position);
 
 /* May be called again after INS_ANSWER_SAT: variables, clauses and edges may be added
  * between calls (not nodes), and what was learned is kept.  The strong levels find the
  * few orders that matter that way, instead of listing all of them beforehand. */
+/* Once; nothing can be added afterwards.  `limit` and `err` may be NULL. */
 enum ins_answer ins_solver_solve(struct ins_solver *s, struct ins_limit *limit,
                                  struct ins_error *err);
 
