@@ -1,0 +1,284 @@
+/* anomaly.c - turn a proof over nodes into edges between transactions. */
+#include "classify.h"
+#include "justify.h"
+
+#include <stdlib.h>
+
+INS_VEC(edge, struct ins_edge);
+
+struct writer {
+    const struct ins_engine *e;
+    const struct ins_argument *p;
+    struct ins_vec_edge edge;
+    uint32_t *walk_at, *walk_len; /* by step: its walk as edges */
+};
+
+/* The final write of k by t. */
+static uint32_t write_op(const struct ins_history *h, ins_txn t, ins_key k)
+{
+    for (uint32_t op = h->txn_op[t + 1]; op-- > h->txn_op[t];)
+        if (ins_is_write(h, op) && ins_op_key(h, op) == k)
+            return op;
+    return INS_NONE;
+}
+
+static struct ins_edge blank(ins_txn from, ins_txn to, enum ins_edge_type type,
+                             enum ins_rule rule)
+{
+    return (struct ins_edge){.from = from,
+                             .to = to,
+                             .type = type,
+                             .rule = rule,
+                             .key = INS_NONE,
+                             .from_op = INS_NONE,
+                             .to_op = INS_NONE,
+                             .reader = INS_NONE,
+                             .other = INS_NONE,
+                             .reader_op = INS_NONE,
+                             .other_op = INS_NONE};
+}
+
+/* ---- edges without a link ---- */
+
+static struct ins_edge static_edge(const struct ins_engine *e, ins_txn from, ins_txn to)
+{
+    const struct ins_history *h = e->h;
+    for (uint32_t r = e->read_off[to]; r < e->read_off[to + 1]; r++) {
+        if (e->read_from[r] != from)
+            continue;
+        struct ins_edge x = blank(from, to, INS_WR, INS_WHY_READ);
+        x.key = ins_op_key(h, e->read_op[r]);
+        x.from_op = write_op(h, from, x.key);
+        x.to_op = e->read_op[r];
+        return x;
+    }
+    if (h->txn_session[from] == h->txn_session[to] && from < to)
+        return blank(from, to, INS_SO, INS_WHY_SESSION);
+    return blank(from, to, INS_RT, INS_WHY_TIME);
+}
+
+/* ---- edges from links ---- */
+
+static struct ins_edge ww_edge(const struct ins_engine *e, ins_txn from, ins_txn to,
+                               ins_key k, enum ins_rule rule)
+{
+    struct ins_edge x = blank(from, to, INS_WW, rule);
+    x.key = k;
+    x.from_op = write_op(e->h, from, k);
+    x.to_op = write_op(e->h, to, k);
+    return x;
+}
+
+static bool list_has(const struct ins_history *h, uint32_t op, uint64_t value)
+{
+    const uint64_t list = h->op_value[op];
+    for (uint64_t i = h->list_off[list]; i < h->list_off[list + 1]; i++)
+        if (h->list_elem[i] == value)
+            return true;
+    return false;
+}
+
+/* A counted read of k that shows what `from` appended. */
+static uint32_t list_reader(const struct ins_engine *e, ins_key k, uint32_t from_op)
+{
+    const struct ins_history *h = e->h;
+    uint32_t best = INS_NONE;
+    for (uint32_t r = 0; r < e->n_reads; r++) {
+        const uint32_t op = e->read_op[r];
+        if (ins_op_key(h, op) != k || !list_has(h, op, h->op_value[from_op]))
+            continue;
+        const uint64_t len =
+            h->list_off[h->op_value[op] + 1] - h->list_off[h->op_value[op]];
+        if (best == INS_NONE ||
+            len > h->list_off[h->op_value[best] + 1] - h->list_off[h->op_value[best]])
+            best = op;
+    }
+    return best;
+}
+
+static struct ins_edge link_edge(const struct ins_engine *e, uint32_t link)
+{
+    const struct ins_link *l = &e->link.at[link];
+    const uint32_t x = l->why & ~INS_LINK_KIND;
+    const ins_txn from = ins_node_txn(e, l->from), to = ins_node_txn(e, l->to);
+    struct ins_edge d;
+    switch (l->why & INS_LINK_KIND) {
+    case INS_LINK_ANTI:
+        d = blank(from, to, INS_RW, INS_WHY_ANTI);
+        d.key = ins_op_key(e->h, e->read_op[x]);
+        d.from_op = e->read_op[x];
+        d.to_op = write_op(e->h, to, d.key);
+        d.other = e->read_from[x];
+        return d;
+    case INS_LINK_OVER:
+        d = ww_edge(e, from, to, ins_op_key(e->h, e->read_op[x]), INS_WHY_OVERWRITE);
+        d.reader = e->read_txn[x];
+        d.reader_op = e->read_op[x];
+        return d;
+    case INS_LINK_PAIR:
+        return ww_edge(e, from, to, e->ver_key[x], INS_WHY_REACHES);
+    default:
+        d = ww_edge(e, from, to, e->ver_key[x], INS_WHY_LIST);
+        d.reader_op = list_reader(e, d.key, d.from_op);
+        d.reader = d.reader_op == INS_NONE ? INS_NONE : ins_op_txn(e->h, d.reader_op);
+        return d;
+    }
+}
+
+/* ---- walks ---- */
+
+static size_t step_index(const struct writer *w, uint32_t link)
+{
+    return (size_t)(ins_argument_find(w->p, link) - w->p->step.at);
+}
+
+/* The edges of a walk, without steps inside one transaction. */
+static void put_walk(struct writer *w, struct ins_walk walk)
+{
+    const struct ins_engine *e = w->e;
+    for (uint32_t i = walk.node; i + 1 < walk.node + walk.n_nodes; i++) {
+        const uint32_t link = w->p->link.at[i];
+        const ins_txn from = ins_node_txn(e, w->p->node.at[i]);
+        const ins_txn to = ins_node_txn(e, w->p->node.at[i + 1]);
+        if (link == INS_NONE && from == to)
+            continue;
+        struct ins_edge d =
+            link == INS_NONE ? static_edge(e, from, to) : link_edge(e, link);
+        if (link != INS_NONE)
+            d.path = link; /* until resolve_paths */
+        else
+            d.path = INS_NONE;
+        ins_vec_edge_push(&w->edge, d);
+    }
+}
+
+/* The premise of an RW edge is the WW edge that it rests on; that one has the walk. */
+static void put_steps(struct writer *w)
+{
+    for (size_t i = 0; i < w->p->step.len; i++) {
+        const struct ins_argument_step *s = &w->p->step.at[i];
+        const struct ins_link *l = &w->e->link.at[s->link];
+        w->walk_at[i] = (uint32_t)w->edge.len;
+        put_walk(w, s->walk);
+        w->walk_len[i] = (uint32_t)w->edge.len - w->walk_at[i];
+        if ((l->why & INS_LINK_KIND) != INS_LINK_ANTI || !s->walk.n_nodes)
+            continue;
+        const ins_txn to = ins_node_txn(w->e, l->to);
+        const uint32_t read = l->why & ~INS_LINK_KIND;
+        struct ins_edge ww =
+            ww_edge(w->e, w->e->read_from[read], to,
+                    ins_op_key(w->e->h, w->e->read_op[read]), INS_WHY_REACHES);
+        ww.path = INS_NONE;
+        ww.n_path = w->walk_len[i]; /* its walk starts just before it */
+        const bool update = w->walk_len[i] == 1 &&
+                            w->edge.at[w->walk_at[i]].type == INS_WR &&
+                            w->edge.at[w->walk_at[i]].key == ww.key;
+        if (update) {
+            ww.rule = INS_WHY_UPDATE;
+            ww.reader_op = w->edge.at[w->walk_at[i]].to_op;
+        }
+        ins_vec_edge_push(&w->edge, ww);
+        w->walk_at[i] = (uint32_t)w->edge.len - 1;
+        w->walk_len[i] = 1;
+    }
+}
+
+static void resolve_paths(struct writer *w)
+{
+    for (uint32_t i = 0; i < w->edge.len; i++) {
+        struct ins_edge *d = &w->edge.at[i];
+        if (d->path != INS_NONE) {
+            const size_t s = step_index(w, d->path);
+            d->path = w->walk_at[s];
+            d->n_path = w->walk_len[s];
+        } else if (d->n_path) {
+            d->path = i - d->n_path;
+        } else {
+            d->path = 0;
+        }
+    }
+}
+
+/* ---- the anomaly ---- */
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void note_op(struct ins_vec_u32 *ops, uint32_t op)
+{
+    if (op != INS_NONE)
+        ins_vec_u32_push(ops, op);
+}
+
+static bool collect(const struct writer *w, struct ins_anomaly *a,
+                    struct ins_arena *arena)
+{
+    struct ins_vec_u32 txn = {0}, op = {0};
+    for (uint32_t i = 0; i < a->n_cycle; i++)
+        ins_vec_u32_push(&txn, w->edge.at[i].from);
+    for (size_t i = 0; i < w->edge.len; i++) {
+        const struct ins_edge *d = &w->edge.at[i];
+        note_op(&op, d->from_op);
+        note_op(&op, d->to_op);
+        note_op(&op, d->reader_op);
+        const ins_txn more[3] = {d->from, d->to, d->reader};
+        for (int m = 0; m < 3; m++) {
+            bool known = more[m] == INS_NONE || more[m] == INS_INIT;
+            for (size_t j = 0; !known && j < txn.len; j++)
+                known = txn.at[j] == more[m];
+            if (!known && txn.len < 4096)
+                ins_vec_u32_push(&txn, more[m]);
+        }
+    }
+    if (op.len)
+        qsort(op.at, op.len, sizeof *op.at, by_number);
+    size_t n = 0;
+    for (size_t i = 0; i < op.len; i++)
+        if (!n || op.at[n - 1] != op.at[i])
+            op.at[n++] = op.at[i];
+    a->n_txns = (uint32_t)txn.len;
+    a->n_ops = (uint32_t)n;
+    a->n_edges = (uint32_t)w->edge.len;
+    a->txn = INS_ARENA_NEW(arena, uint32_t, txn.len);
+    a->op = INS_ARENA_NEW(arena, uint32_t, n);
+    a->edge = INS_ARENA_NEW(arena, struct ins_edge, w->edge.len);
+    const bool ok = a->txn && a->op && a->edge && !txn.failed && !op.failed;
+    if (ok) {
+        memcpy(a->txn, txn.at, txn.len * sizeof *txn.at);
+        if (n)
+            memcpy(a->op, op.at, n * sizeof *op.at);
+        memcpy(a->edge, w->edge.at, w->edge.len * sizeof *w->edge.at);
+    }
+    ins_vec_u32_release(&txn);
+    ins_vec_u32_release(&op);
+    return ok;
+}
+
+void ins_anomaly_from(const struct ins_engine *e, const struct ins_argument *p,
+                      struct ins_result *r)
+{
+    struct writer w = {.e = e, .p = p};
+    w.walk_at = INS_NEW(uint32_t, p->step.len + 1);
+    w.walk_len = INS_NEW(uint32_t, p->step.len + 1);
+    struct ins_anomaly a = {.breaks = e->level};
+    if (w.walk_at && w.walk_len) {
+        put_walk(&w, p->cycle);
+        a.n_cycle = (uint32_t)w.edge.len;
+        put_steps(&w);
+        if (!w.edge.failed) {
+            resolve_paths(&w);
+            if (collect(&w, &a, &r->arena)) {
+                ins_classify(e->h, &a);
+                r->count[a.kind][a.suffix]++;
+                r->level[e->level].kinds |= UINT64_C(1) << a.kind;
+                ins_vec_anomaly_push(&r->anomaly, a);
+            }
+        }
+    }
+    ins_vec_edge_release(&w.edge);
+    ins_free(w.walk_at);
+    ins_free(w.walk_len);
+}

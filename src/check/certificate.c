@@ -1,0 +1,126 @@
+#include "certificate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct ins_certificate *ins_certificate_get(struct ins_result *r,
+                                            const struct ins_history *h)
+{
+    if (r->certificate)
+        return r->certificate;
+    struct ins_certificate *c = INS_NEW0(struct ins_certificate, 1);
+    if (!c)
+        return NULL;
+    r->certificate = c;
+    ins_buf_fmt(&c->text, "insula-certificate 1\nhistory %u %u %u\n", h->n_sessions,
+                h->n_txns, h->n_ops);
+    return c;
+}
+
+void ins_certificate_free(struct ins_certificate *c)
+{
+    if (!c)
+        return;
+    ins_buf_release(&c->text);
+    ins_free(c);
+}
+
+static void put_head(struct ins_certificate *c, enum ins_level level,
+                     const char *verdict)
+{
+    ins_buf_fmt(&c->text, "level %s %s\n", ins_level_table[level].id, verdict);
+}
+
+/* 12 where a transaction is one node, else b12 or c12. */
+static void put_node(struct ins_certificate *c, const struct ins_engine *e,
+                     uint32_t node)
+{
+    ins_buf_char(&c->text, ' ');
+    if (e->split)
+        ins_buf_char(&c->text, node & 1 ? 'c' : 'b');
+    ins_buf_u64(&c->text, ins_node_txn(e, node));
+}
+
+void ins_certificate_order(struct ins_certificate *c, const struct ins_engine *e,
+                           const uint32_t *order)
+{
+    const struct ins_history *h = e->h;
+    put_head(c, e->level, "pass");
+    ins_buf_text(&c->text, "order");
+    for (uint32_t i = 0; i < e->n_nodes; i++) {
+        const uint32_t v = order[i];
+        const ins_txn t = ins_node_txn(e, v);
+        if (v >= e->n_txn_nodes || t == INS_INIT)
+            continue;
+        if (ins_counted(h, t) || e->chosen[t])
+            put_node(c, e, v);
+    }
+    ins_buf_text(&c->text, "\nend\n");
+}
+
+static void put_walk(struct ins_certificate *c, const struct ins_engine *e,
+                     const struct ins_argument *p, struct ins_walk w)
+{
+    for (uint32_t i = w.node; i < w.node + w.n_nodes; i++)
+        put_node(c, e, p->node.at[i]);
+}
+
+void ins_certificate_steps(struct ins_certificate *c, const struct ins_engine *e,
+                           const struct ins_argument *p)
+{
+    for (size_t i = 0; i < p->step.len; i++) {
+        const struct ins_argument_step *s = &p->step.at[i];
+        const struct ins_link *l = &e->link.at[s->link];
+        const uint32_t x = l->why & ~INS_LINK_KIND;
+        switch (l->why & INS_LINK_KIND) {
+        case INS_LINK_ANTI:
+            ins_buf_fmt(&c->text, "anti %u %u :", e->read_op[x],
+                        ins_node_txn(e, l->to));
+            break;
+        case INS_LINK_OVER:
+            ins_buf_fmt(&c->text, "over %u %u :", e->read_op[x],
+                        ins_node_txn(e, l->from));
+            break;
+        case INS_LINK_PAIR:
+            ins_buf_fmt(&c->text, "pair %u %u %u :", e->ver_key[x],
+                        ins_node_txn(e, l->from), ins_node_txn(e, l->to));
+            break;
+        default:
+            ins_buf_fmt(&c->text, "list %u %u %u :", e->ver_key[x],
+                        ins_node_txn(e, l->from), ins_node_txn(e, l->to));
+        }
+        put_walk(c, e, p, s->walk);
+        ins_buf_char(&c->text, '\n');
+    }
+}
+
+void ins_certificate_cycle(struct ins_certificate *c, const struct ins_engine *e,
+                           const struct ins_argument *p)
+{
+    put_head(c, e->level, "fail");
+    ins_certificate_steps(c, e, p);
+    ins_buf_text(&c->text, "cycle");
+    put_walk(c, e, p, p->cycle);
+    ins_buf_text(&c->text, "\nend\n");
+}
+
+void ins_certificate_implied(struct ins_certificate *c, enum ins_level level,
+                             enum ins_verdict verdict, enum ins_level by)
+{
+    put_head(c, level, verdict == INS_PASS ? "pass" : "fail");
+    ins_buf_fmt(&c->text, "implied %s\nend\n", ins_level_table[by].id);
+}
+
+enum ins_status ins_certificate_save(const struct ins_certificate *c, const char *path,
+                                     struct ins_error *err)
+{
+    if (c->text.failed)
+        return ins_nomem(err, "the certificate");
+    FILE *f = fopen(path, "wb");
+    if (!f)
+        return ins_fail(err, INS_E_IO, 0, "cannot create '%s'", path);
+    const size_t n = fwrite(c->text.at, 1, c->text.len, f);
+    if (fclose(f) != 0 || n != c->text.len)
+        return ins_fail(err, INS_E_IO, 0, "cannot write '%s'", path);
+    return INS_OK;
+}

@@ -1,0 +1,14 @@
+/* classify.h - name a cycle of transactions after its edges, as Adya and Elle do. */
+#ifndef INS_CLASSIFY_H
+#define INS_CLASSIFY_H
+
+#include "check/result.h"
+
+/* Set kind and suffix of an anomaly from the first n_cycle edges:
+ *   G0 only WW; G1c WW and WR; with one RW G-single, with two or more G-nonadjacent,
+ *   or G2-item when two RW follow each other.  LostUpdate: two transactions read one
+ *   version of a key and both write the key.  LongFork: WR and RW take turns and there
+ * are at least two of each.  SO and RT count as no edge but give the suffix. */
+void ins_classify(const struct ins_history *h, struct ins_anomaly *a);
+
+#endif

@@ -1,0 +1,460 @@
+#include "engine.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* ---- optional transactions ---- */
+
+static bool bad_read(uint32_t from)
+{
+    return from >= INS_FROM_THIN_AIR;
+}
+
+static bool could_commit(const struct ins_history *h, ins_txn t)
+{
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
+        if (!ins_is_write(h, op) && bad_read(h->op_from[op]))
+            return false;
+    return true;
+}
+
+static void consider(struct ins_engine *e, ins_txn t, struct ins_vec_u32 *todo)
+{
+    if (t == INS_INIT || ins_counted(e->h, t) || e->optional[t])
+        return;
+    if (e->h->txn_status[t] != INS_INDETERMINATE || !could_commit(e->h, t))
+        return;
+    e->optional[t] = 1;
+    e->has_optional = true;
+    ins_vec_u32_push(todo, t);
+}
+
+/* An uncounted transaction is optional when a counted or optional one may have read
+ * from it. */
+static void find_optional(struct ins_engine *e)
+{
+    const struct ins_history *h = e->h;
+    struct ins_vec_u32 todo = {0};
+    for (uint32_t g = 0; g < h->n_groups; g++)
+        for (uint64_t i = h->group_off[g]; i < h->group_off[g + 1]; i++)
+            consider(e, h->group_txn[i], &todo);
+    for (size_t i = 0; i < todo.len; i++) {
+        const ins_txn t = todo.at[i];
+        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
+            if (!ins_is_write(h, op) && h->op_from[op] < INS_FROM_SPECIAL)
+                consider(e, h->op_from[op], &todo);
+    }
+    e->failed |= todo.failed != 0;
+    ins_vec_u32_release(&todo);
+}
+
+static bool present(const struct ins_engine *e, ins_txn t)
+{
+    return t != INS_INIT && (ins_counted(e->h, t) || e->optional[t]);
+}
+
+/* ---- versions ---- */
+
+static bool final_write(const struct ins_history *h, uint32_t op)
+{
+    return ins_is_write(h, op) && h->op_from[op] == INS_WRITE_FINAL;
+}
+
+static bool fill_versions(struct ins_engine *e)
+{
+    const struct ins_history *h = e->h;
+    e->key_ver = INS_NEW0(uint32_t, h->n_keys + 2);
+    e->write_off = INS_NEW0(uint32_t, h->n_txns + 2);
+    if (!e->key_ver || !e->write_off)
+        return false;
+    for (ins_txn t = 1; t < h->n_txns; t++) {
+        if (!present(e, t))
+            continue;
+        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
+            if (final_write(h, op)) {
+                e->key_ver[ins_op_key(h, op) + 2]++;
+                e->write_off[t + 2]++;
+            }
+    }
+    for (uint32_t k = 0; k < h->n_keys; k++)
+        e->key_ver[k + 2] += e->key_ver[k + 1];
+    for (ins_txn t = 0; t < h->n_txns; t++)
+        e->write_off[t + 2] += e->write_off[t + 1];
+    e->n_vers = e->key_ver[h->n_keys + 1];
+    e->ver_txn = INS_NEW(uint32_t, e->n_vers);
+    e->ver_key = INS_NEW(uint32_t, e->n_vers);
+    e->write_ver = INS_NEW(uint32_t, e->n_vers);
+    if (!e->ver_txn || !e->ver_key || !e->write_ver)
+        return false;
+    /* Transactions come in ascending order, so each key's writers do too. */
+    for (ins_txn t = 1; t < h->n_txns; t++) {
+        if (!present(e, t))
+            continue;
+        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
+            if (final_write(h, op)) {
+                const ins_key k = ins_op_key(h, op);
+                const uint32_t v = e->key_ver[k + 1]++;
+                e->ver_txn[v] = t;
+                e->ver_key[v] = k;
+                e->write_ver[e->write_off[t + 1]++] = v;
+            }
+    }
+    return true;
+}
+
+static bool fill_groups(struct ins_engine *e)
+{
+    const struct ins_history *h = e->h;
+    e->group_off = INS_NEW(uint32_t, h->n_keys + 1);
+    e->group_ver = INS_NEW(uint32_t, (size_t)e->n_vers + 1);
+    e->group_session = INS_NEW(uint32_t, e->n_vers);
+    if (!e->group_off || !e->group_ver || !e->group_session)
+        return false;
+    uint32_t g = 0;
+    for (ins_key k = 0; k < h->n_keys; k++) {
+        e->group_off[k] = g;
+        uint32_t last = INS_NONE;
+        for (uint32_t v = e->key_ver[k]; v < e->key_ver[k + 1]; v++) {
+            const uint32_t s = h->txn_session[e->ver_txn[v]];
+            if (s == last)
+                continue;
+            last = s;
+            e->group_ver[g] = v;
+            e->group_session[g++] = s;
+        }
+    }
+    e->group_off[h->n_keys] = g;
+    e->group_ver[g] = e->n_vers;
+    e->n_groups = g;
+    return true;
+}
+
+uint32_t ins_engine_version(const struct ins_engine *e, ins_key k, ins_txn t)
+{
+    if (t == INS_INIT)
+        return e->n_vers + k;
+    uint32_t lo = e->key_ver[k], hi = e->key_ver[k + 1];
+    while (lo < hi) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        if (e->ver_txn[mid] < t)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < e->key_ver[k + 1] && e->ver_txn[lo] == t ? lo : INS_NONE;
+}
+
+/* ---- reads ---- */
+
+/* The external reads of t, each key once (they agree).  `seen` holds t for the keys
+ * that were met. */
+static void reads_of(struct ins_engine *e, ins_txn t, uint32_t *seen)
+{
+    const struct ins_history *h = e->h;
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+        const uint32_t from = h->op_from[op];
+        if (ins_is_write(h, op))
+            continue;
+        if (from >= INS_FROM_SPECIAL && from != INS_FROM_AMBIGUOUS)
+            continue;
+        const ins_key k = ins_op_key(h, op);
+        if (seen[k] == t)
+            continue;
+        seen[k] = t;
+        const uint32_t r = e->n_reads++;
+        e->read_op[r] = op;
+        e->read_txn[r] = t;
+        e->read_from[r] = from;
+        e->read_ver[r] = INS_NONE;
+        e->read_next[r] = INS_NONE;
+        if (from == INS_FROM_AMBIGUOUS)
+            e->n_open_read++;
+    }
+}
+
+static bool fill_reads(struct ins_engine *e)
+{
+    const struct ins_history *h = e->h;
+    uint32_t room = 0;
+    for (uint32_t op = 0; op < h->n_ops; op++)
+        room += !ins_is_write(h, op);
+    uint32_t *seen = INS_NEW0(uint32_t, h->n_keys);
+    e->read_off = INS_NEW(uint32_t, h->n_txns + 1);
+    e->read_op = INS_NEW(uint32_t, room);
+    e->read_txn = INS_NEW(uint32_t, room);
+    e->read_from = INS_NEW(uint32_t, room);
+    e->read_ver = INS_NEW(uint32_t, room);
+    e->read_next = INS_NEW(uint32_t, room);
+    e->read_since = INS_NEW(uint32_t, room);
+    e->ver_reader = INS_NEW(uint32_t, (size_t)e->n_vers + h->n_keys);
+    const bool ok = seen && e->read_off && e->read_op && e->read_txn && e->read_from &&
+                    e->read_ver && e->read_next && e->read_since && e->ver_reader;
+    if (ok) {
+        e->read_off[0] = 0;
+        for (ins_txn t = 0; t < h->n_txns; t++) {
+            e->read_off[t] = e->n_reads;
+            if (present(e, t))
+                reads_of(e, t, seen);
+        }
+        e->read_off[h->n_txns] = e->n_reads;
+        for (uint32_t v = 0; v < e->n_vers + h->n_keys; v++)
+            e->ver_reader[v] = INS_NONE;
+    }
+    ins_free(seen);
+    return ok;
+}
+
+void ins_engine_settle(struct ins_engine *e, uint32_t read, uint32_t ver)
+{
+    e->read_from[read] = ins_ver_txn(e, ver);
+    e->read_since[read] = (uint32_t)e->link.len;
+    e->read_ver[read] = ver;
+    e->read_next[read] = e->ver_reader[ver];
+    e->ver_reader[ver] = read;
+}
+
+/* The versions that open read number i may be from: not its own, and present. */
+static bool candidates_of(struct ins_engine *e, uint32_t read, struct ins_vec_u32 *out)
+{
+    uint32_t count;
+    const ins_txn *cand = ins_history_candidates(e->h, e->read_op[read], &count);
+    const ins_key k = ins_op_key(e->h, e->read_op[read]);
+    for (uint32_t i = 0; i < count; i++) {
+        if (cand[i] == e->read_txn[read] ||
+            (cand[i] != INS_INIT && !present(e, cand[i])))
+            continue;
+        const uint32_t v = ins_engine_version(e, k, cand[i]);
+        if (v != INS_NONE)
+            ins_vec_u32_push(out, v);
+    }
+    return !out->failed;
+}
+
+static bool resolve_reads(struct ins_engine *e)
+{
+    struct ins_vec_u32 cand = {0};
+    uint32_t n = 0;
+    e->open_read = INS_NEW(uint32_t, e->n_open_read);
+    e->open_off = INS_NEW(uint32_t, (size_t)e->n_open_read + 1);
+    e->open_live = INS_NEW(uint32_t, e->n_open_read);
+    if (!e->open_read || !e->open_off || !e->open_live)
+        return false;
+    e->open_off[0] = 0;
+    for (uint32_t r = e->n_reads; r-- > 0;) {
+        if (e->read_from[r] != INS_FROM_AMBIGUOUS) {
+            const ins_key k = ins_op_key(e->h, e->read_op[r]);
+            const uint32_t v = ins_engine_version(e, k, e->read_from[r]);
+            assert(v != INS_NONE);
+            ins_engine_settle(e, r, v);
+            continue;
+        }
+        e->open_read[n] = r;
+        if (!candidates_of(e, r, &cand))
+            break;
+        e->open_live[n] = (uint32_t)cand.len - e->open_off[n];
+        e->open_off[++n] = (uint32_t)cand.len;
+    }
+    e->n_open = n;
+    const bool ok = !cand.failed;
+    e->open_cand = cand.at;
+    return ok;
+}
+
+/* ---- real time ---- */
+
+struct event {
+    int64_t time;
+    uint32_t txn;
+    uint32_t end; /* 1: an end; begins come first at equal times */
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct event *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return (x->end > y->end) - (x->end < y->end);
+}
+
+static size_t collect_events(const struct ins_engine *e, struct event *ev)
+{
+    const struct ins_history *h = e->h;
+    size_t n = 0;
+    for (ins_txn t = 1; t < h->n_txns; t++) {
+        if (!present(e, t))
+            continue;
+        if (h->txn_begin[t] != INS_NO_TIME)
+            ev[n++] = (struct event){h->txn_begin[t], t, 0};
+        if (h->txn_end[t] != INS_NO_TIME && h->txn_status[t] == INS_COMMITTED)
+            ev[n++] = (struct event){h->txn_end[t], t, 1};
+    }
+    return n;
+}
+
+/* A time node stands before every begin that follows an end. */
+static bool fill_times(struct ins_engine *e)
+{
+    const struct ins_history *h = e->h;
+    struct event *ev = INS_NEW(struct event, 2 * (size_t)h->n_txns);
+    e->time_before = INS_NEW(uint32_t, h->n_txns);
+    e->time_off = INS_NEW0(uint32_t, (size_t)h->n_txns + 1);
+    e->time_txn = INS_NEW(uint32_t, h->n_txns);
+    const bool ok = ev && e->time_before && e->time_off && e->time_txn;
+    if (ok) {
+        for (ins_txn t = 0; t < h->n_txns; t++)
+            e->time_before[t] = INS_NONE;
+        const size_t n = collect_events(e, ev);
+        qsort(ev, n, sizeof *ev, by_time);
+        uint32_t ended = 0;
+        for (size_t i = 0; i < n; i++) {
+            if (ev[i].end) {
+                e->time_txn[ended++] = ev[i].txn;
+                continue;
+            }
+            if (ended > e->time_off[e->n_times])
+                e->time_off[++e->n_times] = ended;
+            if (e->n_times)
+                e->time_before[ev[i].txn] = e->n_times - 1;
+        }
+    }
+    ins_free(ev);
+    return ok;
+}
+
+/* ---- the graph ---- */
+
+static uint32_t session_before(const struct ins_engine *e, ins_txn t)
+{
+    const struct ins_history *h = e->h;
+    return t > h->session_first[h->txn_session[t]] ? t - 1 : INS_NONE;
+}
+
+static uint32_t next_link(const struct ins_engine *e, struct ins_preds *p)
+{
+    if (p->phase == 3) {
+        p->phase = 4;
+        p->i = e->link_head[p->node];
+    }
+    if (p->i == INS_NONE) {
+        p->link = INS_NONE;
+        return INS_NONE;
+    }
+    const struct ins_link *l = &e->link.at[p->i];
+    p->link = p->i;
+    p->i = l->next;
+    return l->from;
+}
+
+static uint32_t next_of_time(const struct ins_engine *e, struct ins_preds *p)
+{
+    const uint32_t i = p->node - e->n_txn_nodes;
+    if (p->phase == 0) {
+        p->phase = 1;
+        p->i = e->time_off[i];
+        if (i > 0)
+            return p->node - 1;
+    }
+    return p->i < e->time_off[i + 1] ? e->time_txn[p->i++] : INS_NONE;
+}
+
+uint32_t ins_preds_next(const struct ins_engine *e, struct ins_preds *p)
+{
+    if (p->node >= e->n_txn_nodes)
+        return next_of_time(e, p);
+    const ins_txn t = ins_node_txn(e, p->node);
+    if (t == INS_INIT)
+        return INS_NONE;
+    if (p->phase >= 3)
+        return next_link(e, p);
+    if (e->split && (p->node & 1)) {
+        p->phase = 3;
+        return p->node - 1;
+    }
+    if (p->phase == 0) {
+        p->phase = 1;
+        p->i = e->read_off[t];
+        const uint32_t before = session_before(e, t);
+        if (before != INS_NONE)
+            return ins_commit_node(e, before);
+    }
+    if (p->phase == 1) {
+        if (!e->optional[t])
+            while (p->i < e->read_off[t + 1]) {
+                const uint32_t from = e->read_from[p->i++];
+                if (from != INS_INIT && from != INS_FROM_AMBIGUOUS)
+                    return ins_commit_node(e, from);
+            }
+        p->phase = 2;
+    }
+    if (p->phase == 2) {
+        p->phase = 3;
+        if (e->time_before && e->time_before[t] != INS_NONE)
+            return e->n_txn_nodes + e->time_before[t];
+    }
+    return next_link(e, p);
+}
+
+void ins_engine_link(struct ins_engine *e, uint32_t from, uint32_t to, uint32_t why)
+{
+    const struct ins_link l = {from, to, e->link_head[to], why};
+    const size_t id = e->link.len;
+    ins_vec_link_push(&e->link, l);
+    if (e->link.failed)
+        e->failed = true;
+    else
+        e->link_head[to] = (uint32_t)id;
+}
+
+static bool fill_graph(struct ins_engine *e)
+{
+    const struct ins_history *h = e->h;
+    e->n_txn_nodes = h->n_txns << e->split;
+    if (e->level == INS_SSER && !fill_times(e))
+        return false;
+    e->n_nodes = e->n_txn_nodes + e->n_times;
+    e->link_head = INS_NEW(uint32_t, e->n_nodes);
+    e->order = INS_NEW(uint32_t, e->n_nodes);
+    e->pos = INS_NEW(uint32_t, e->n_nodes);
+    e->key_done = INS_NEW0(uint8_t, h->n_keys);
+    if (!e->link_head || !e->order || !e->pos || !e->key_done)
+        return false;
+    for (uint32_t v = 0; v < e->n_nodes; v++) {
+        e->link_head[v] = INS_NONE;
+        e->order[v] = v;
+        e->pos[v] = v;
+    }
+    return true;
+}
+
+enum ins_status ins_engine_init(struct ins_engine *e, const struct ins_history *h,
+                                enum ins_level level, struct ins_limit *limit,
+                                struct ins_error *err)
+{
+    *e = (struct ins_engine){.h = h, .level = level, .limit = limit};
+    e->split = level == INS_PC || level == INS_SI;
+    e->optional = INS_NEW0(uint8_t, h->n_txns);
+    e->chosen = INS_NEW0(uint8_t, h->n_txns);
+    if (e->optional && e->chosen) {
+        find_optional(e);
+        if (!e->failed && fill_versions(e) && fill_groups(e) && fill_reads(e) &&
+            resolve_reads(e) && fill_graph(e))
+            return INS_OK;
+    }
+    ins_engine_release(e);
+    return ins_nomem(err, "the dependency graph");
+}
+
+void ins_engine_release(struct ins_engine *e)
+{
+    void *all[] = {
+        e->read_off,  e->read_op,   e->read_txn,  e->read_from,     e->read_ver,
+        e->read_next, e->open_read, e->open_off,  e->open_live,     e->open_cand,
+        e->key_ver,   e->ver_txn,   e->ver_key,   e->ver_reader,    e->write_off,
+        e->write_ver, e->group_off, e->group_ver, e->group_session, e->optional,
+        e->key_done,  e->time_off,  e->time_txn,  e->time_before,   e->read_since,
+        e->chosen,    e->link_head, e->order,     e->pos,           e->clock};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        ins_free(all[i]);
+    ins_vec_link_release(&e->link);
+    memset(e, 0, sizeof *e);
+}

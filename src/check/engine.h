@@ -1,0 +1,200 @@
+/* engine.h - the state that the steps of a strong check share.
+ *
+ * One engine decides one level.  Its graph has one node a transaction (ser, sser) or a
+ * begin and a commit node (pc, si), so that (spec, section 2):
+ *
+ *            begin->commit   SO, WR            WW                RW
+ *   pc       in a txn        commit -> begin   commit -> commit  begin -> commit
+ *   si       in a txn        commit -> begin   commit -> begin   begin -> commit
+ *   ser                      node -> node      node -> node      node -> node
+ *
+ * sser adds a chain of time nodes: a transaction that ended before another began
+ * reaches it through them.  Transaction 0 is before everything and is no node: edges
+ * from it are left out everywhere.
+ *
+ * Node numbers grow along each session, so the set of nodes of a session that reach v
+ * is told by the largest of them: the clock of v has one entry a session (0: none).
+ *
+ * A version is a pair of key and writer.  Versions 0 .. n_vers-1 are sorted by key and
+ * then by writer, hence by session; version n_vers + k is the initial one of key k.
+ *
+ * What must hold, for each read of key k by t3 from t1 and every other writer t2 of k:
+ *     commit(t2) before commit(t1), or begin(t3) before commit(t2)            (triple)
+ * and in si for any two writers of a key
+ *     commit(t1) before begin(t2), or commit(t2) before begin(t1)             (pair)
+ *
+ * Transactions that may or may not have committed and that a read may be from are
+ * `optional`: they are in the arrays, but no step before the search rests on them. */
+#ifndef INS_ENGINE_H
+#define INS_ENGINE_H
+
+#include "base/limit.h"
+#include "base/vec.h"
+#include "check/result.h"
+
+/* Why an inferred edge holds; in the top bits of ins_link.why, with a read or version.
+ */
+#define INS_LINK_ANTI \
+    (UINT32_C(0) << 29) /* read: the reader precedes the later writer */
+#define INS_LINK_OVER (UINT32_C(1) << 29) /* read: the writer precedes what was read \
+                                           */
+#define INS_LINK_PAIR (UINT32_C(2) << 29) /* version of the target: si, two writers */
+#define INS_LINK_LIST \
+    (UINT32_C(3) << 29) /* version of the target: a list read shows it */
+#define INS_LINK_KIND (UINT32_C(7) << 29)
+
+struct ins_link {
+    uint32_t from, to; /* nodes */
+    uint32_t next;     /* the next link with the same target */
+    uint32_t why;
+};
+INS_VEC(link, struct ins_link);
+
+struct ins_engine {
+    const struct ins_history *h;
+    struct ins_limit *limit;
+    enum ins_level level;
+    uint32_t split;       /* 1: two nodes a transaction */
+    uint32_t n_txn_nodes; /* n_txns << split */
+    uint32_t n_nodes;     /* and the time nodes */
+
+    /* External reads of counted and optional transactions, one a key, by transaction.
+     */
+    uint32_t n_reads;
+    uint32_t *read_off; /* n_txns + 1 */
+    uint32_t *read_op, *read_txn;
+    uint32_t *read_from;  /* the writer, or INS_FROM_AMBIGUOUS while it is open */
+    uint32_t *read_ver;   /* its version, INS_NONE while it is open */
+    uint32_t *read_next;  /* the next reader of the same version */
+    uint32_t *read_since; /* how many links there were when it was settled */
+    uint32_t n_open;      /* reads that are open */
+    uint32_t *open_read;  /* those that were so at the start */
+    uint32_t n_open_read;
+    /* Candidates of open_read[i]: versions open_cand[open_off[i]] .. with the dead ones
+     * moved behind open_live[i]. */
+    uint32_t *open_off, *open_live, *open_cand;
+
+    uint32_t n_vers;
+    uint32_t *key_ver;    /* n_keys + 1 */
+    uint32_t *ver_txn;    /* n_vers */
+    uint32_t *ver_key;    /* n_vers */
+    uint32_t *ver_reader; /* n_vers + n_keys: first reader or INS_NONE */
+    uint32_t *write_off;  /* n_txns + 1 */
+    uint32_t *write_ver;  /* final writes by transaction */
+    /* Writers of key k by session: groups group_off[k] .., versions group_ver[g] to
+     * group_ver[g + 1] - 1 of session group_session[g]. */
+    uint32_t *group_off, *group_ver, *group_session;
+    uint32_t n_groups;
+    uint8_t *optional; /* by transaction */
+    bool has_optional;
+    uint8_t *chosen;   /* optional transactions that the order at hand counts */
+    uint8_t *key_done; /* the version order is fully known and in the links */
+    uint32_t n_keys_open;
+
+    /* Time nodes: node n_txn_nodes + i has the predecessors i - 1 and the
+     * transactions time_txn[time_off[i]] ..; time_before[t] is the last node that is
+     * before t, or INS_NONE. */
+    uint32_t n_times;
+    uint32_t *time_off, *time_txn, *time_before;
+
+    struct ins_vec_link link;
+    uint32_t *link_head; /* by target node */
+
+    uint32_t *order, *pos; /* a topological order and its inverse */
+    uint32_t *clock;       /* n_nodes * n_sessions, or NULL */
+    uint64_t rounds;
+    uint32_t forced;    /* by the last ins_schedule */
+    bool contradiction; /* an open read has no candidate left */
+    bool failed;        /* memory */
+};
+
+static inline uint32_t ins_begin_node(const struct ins_engine *e, ins_txn t)
+{
+    return t << e->split;
+}
+
+static inline uint32_t ins_commit_node(const struct ins_engine *e, ins_txn t)
+{
+    return t << e->split | e->split;
+}
+
+static inline ins_txn ins_node_txn(const struct ins_engine *e, uint32_t node)
+{
+    return node >> e->split;
+}
+
+/* Where a WW edge into t ends. */
+static inline uint32_t ins_ww_target(const struct ins_engine *e, ins_txn t)
+{
+    return e->level == INS_SI ? ins_begin_node(e, t) : ins_commit_node(e, t);
+}
+
+static inline ins_txn ins_ver_txn(const struct ins_engine *e, uint32_t ver)
+{
+    return ver < e->n_vers ? e->ver_txn[ver] : INS_INIT;
+}
+
+static inline ins_key ins_ver_key(const struct ins_engine *e, uint32_t ver)
+{
+    return ver < e->n_vers ? e->ver_key[ver] : ver - e->n_vers;
+}
+
+/* The version of key k that t writes, or INS_NONE; the initial one for transaction 0.
+ */
+uint32_t ins_engine_version(const struct ins_engine *e, ins_key k, ins_txn t);
+
+/* Walk over the predecessors of a node: set node, zero the rest.  `link` tells the link
+ * that the last answer came from, INS_NONE for SO, WR, RT and begin->commit. */
+struct ins_preds {
+    uint32_t node, phase, i, link;
+};
+uint32_t ins_preds_next(const struct ins_engine *e,
+                        struct ins_preds *p); /* or INS_NONE */
+
+static inline struct ins_preds ins_preds_of(uint32_t node)
+{
+    return (struct ins_preds){.node = node, .link = INS_NONE};
+}
+
+void ins_engine_link(struct ins_engine *e, uint32_t from, uint32_t to, uint32_t why);
+/* An open read turned out to be from version ver. */
+void ins_engine_settle(struct ins_engine *e, uint32_t read, uint32_t ver);
+
+enum ins_status ins_engine_init(struct ins_engine *e, const struct ins_history *h,
+                                enum ins_level level, struct ins_limit *limit,
+                                struct ins_error *err);
+void ins_engine_release(struct ins_engine *e);
+
+/* What one step found. */
+enum ins_found { INS_FOUND_NOTHING, INS_FOUND_ORDER, INS_FOUND_CYCLE, INS_FOUND_LIMIT };
+
+/* known.c: links that the history fixes by itself; key_done, n_keys_open. */
+void ins_known(struct ins_engine *e);
+
+/* clocks.c: sort the nodes.  False when there is a cycle: its nodes, each a predecessor
+ * of the next and the last of the first, are in *cycle. */
+bool ins_topo(struct ins_engine *e, struct ins_vec_u32 *cycle);
+bool ins_clocks_alloc(struct ins_engine *e);
+static inline const uint32_t *ins_clock(const struct ins_engine *e, uint32_t node)
+{
+    return e->clock + (size_t)node * e->h->n_sessions;
+}
+/* u reaches v or is v, by the clocks; u is no time node. */
+static inline bool ins_reaches(const struct ins_engine *e, uint32_t u, uint32_t v)
+{
+    return ins_clock(e, v)[e->h->txn_session[ins_node_txn(e, u)]] >= u;
+}
+
+/* saturate.c: infer links until nothing changes. */
+enum ins_found ins_saturate(struct ins_engine *e, struct ins_vec_u32 *cycle);
+
+/* order.c: does this order of all nodes (a permutation) satisfy the level? */
+bool ins_order_holds(struct ins_engine *e, const uint32_t *order);
+/* schedule.c: try to build one that does; `rank` by node says what to prefer.  Always
+ * leaves a complete order, topological for the links, in `order`; true when it holds.
+ */
+bool ins_schedule(struct ins_engine *e, const double *rank, uint32_t *order);
+/* An estimate of when each node happened, from the clocks; the caller frees it. */
+double *ins_rank(const struct ins_engine *e);
+
+#endif

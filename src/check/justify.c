@@ -1,0 +1,254 @@
+#include "justify.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* ---- shortest walks ---- */
+
+struct bfs {
+    uint32_t *next; /* by node: the node after it on the way, INS_NONE when not met */
+    uint32_t *via;  /* by node: the link to that node */
+    uint32_t *queue;
+};
+
+static bool usable(const struct ins_engine *e, uint32_t v, const struct ins_preds *q,
+                   uint32_t max_link)
+{
+    if (q->link != INS_NONE)
+        return q->link < max_link;
+    /* a read that was settled by elimination counts from then on */
+    if (v < e->n_txn_nodes && q->phase == 1 && e->n_open_read) {
+        const ins_txn t = ins_node_txn(e, v);
+        if (q->i > e->read_off[t] && q->i <= e->read_off[t + 1])
+            return e->read_since[q->i - 1] <= max_link;
+    }
+    return true;
+}
+
+static bool search_back(const struct ins_engine *e, struct bfs *b,
+                        const uint32_t ends[2], uint32_t max_link, bool prune)
+{
+    uint32_t head = 0, tail = 0;
+    for (uint32_t v = 0; v < e->n_nodes; v++)
+        b->next[v] = INS_NONE;
+    b->queue[tail++] = ends[1];
+    bool closed = false; /* ends[1] was met again: a cycle through it */
+    while (head < tail && !closed) {
+        const uint32_t v = b->queue[head++];
+        struct ins_preds q = ins_preds_of(v);
+        for (uint32_t u; (u = ins_preds_next(e, &q)) != INS_NONE;) {
+            if (b->next[u] != INS_NONE || !usable(e, v, &q, max_link))
+                continue;
+            if (prune && !ins_reaches(e, ends[0], u))
+                continue;
+            if (u == ends[1] && u != ends[0])
+                continue;
+            b->next[u] = v;
+            b->via[u] = q.link;
+            if (u == ends[0])
+                return true;
+            b->queue[tail++] = u;
+        }
+    }
+    return false;
+}
+
+static bool same_session(const struct ins_engine *e, uint32_t u, uint32_t v)
+{
+    return e->h->txn_session[ins_node_txn(e, u)] ==
+           e->h->txn_session[ins_node_txn(e, v)];
+}
+
+static void walk_begin(struct ins_argument *p, struct ins_walk *w, uint32_t first)
+{
+    *w = (struct ins_walk){(uint32_t)p->node.len, 1};
+    ins_vec_u32_push(&p->node, first);
+    ins_vec_u32_push(&p->link, INS_NONE);
+}
+
+static void walk_add(const struct ins_engine *e, struct ins_argument *p,
+                     struct ins_walk *w, uint32_t node, uint32_t link)
+{
+    if (p->node.failed || p->link.failed || node >= e->n_txn_nodes)
+        return;
+    const size_t last = p->node.len - 1;
+    const uint32_t u = p->node.at[last];
+    /* join a run of one session: u -> mid -> node becomes u -> node */
+    if (link == INS_NONE && w->n_nodes >= 2 && same_session(e, u, node) && u < node &&
+        p->link.at[last - 1] == INS_NONE && same_session(e, p->node.at[last - 1], u) &&
+        p->node.at[last - 1] < u) {
+        p->node.at[last] = node;
+        return;
+    }
+    p->link.at[last] = link;
+    ins_vec_u32_push(&p->node, node);
+    ins_vec_u32_push(&p->link, INS_NONE);
+    w->n_nodes++;
+}
+
+bool ins_walk_find(const struct ins_engine *e, struct ins_argument *p,
+                   const uint32_t ends[2], uint32_t max_link, struct ins_walk *out)
+{
+    struct bfs b = {INS_NEW(uint32_t, e->n_nodes), INS_NEW(uint32_t, e->n_nodes),
+                    INS_NEW(uint32_t, (size_t)e->n_nodes + 1)};
+    bool ok = false;
+    if (!b.next || !b.via || !b.queue)
+        p->failed = true;
+    else
+        ok = (e->clock && search_back(e, &b, ends, max_link, true)) ||
+             search_back(e, &b, ends, max_link, false);
+    if (ok) {
+        walk_begin(p, out, ends[0]);
+        uint32_t v = ends[0];
+        do {
+            walk_add(e, p, out, b.next[v], b.via[v]);
+            v = b.next[v];
+        } while (v != ends[1]);
+        p->failed |= p->node.failed || p->link.failed;
+    }
+    ins_free(b.next);
+    ins_free(b.via);
+    ins_free(b.queue);
+    return ok;
+}
+
+/* ---- what forces a link ---- */
+
+/* The ends of the walk that link l rests on; false when it needs none. */
+static bool premise(const struct ins_engine *e, const struct ins_link *l,
+                    uint32_t ends[2])
+{
+    const uint32_t x = l->why & ~INS_LINK_KIND;
+    switch (l->why & INS_LINK_KIND) {
+    case INS_LINK_ANTI:
+        if (e->read_from[x] == INS_INIT)
+            return false;
+        ends[0] = ins_commit_node(e, e->read_from[x]);
+        ends[1] = l->to;
+        return true;
+    case INS_LINK_OVER:
+        ends[0] = l->from;
+        ends[1] = ins_begin_node(e, e->read_txn[x]);
+        return true;
+    case INS_LINK_PAIR:
+        ends[0] = ins_begin_node(e, ins_node_txn(e, l->from));
+        ends[1] = ins_commit_node(e, ins_node_txn(e, l->to));
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void need_walk(const struct ins_argument *p, struct ins_walk w, uint8_t *needed,
+                      struct ins_vec_u32 *todo)
+{
+    for (uint32_t i = w.node; i + 1 < w.node + w.n_nodes; i++) {
+        const uint32_t l = p->link.at[i];
+        if (l == INS_NONE || needed[l])
+            continue;
+        needed[l] = 1;
+        ins_vec_u32_push(todo, l);
+    }
+}
+
+static int by_link(const void *a, const void *b)
+{
+    const struct ins_argument_step *x = a, *y = b;
+    return (x->link > y->link) - (x->link < y->link);
+}
+
+static void close_steps(const struct ins_engine *e, struct ins_argument *p,
+                        struct ins_vec_u32 *todo, uint8_t *needed)
+{
+    for (size_t i = 0; i < todo->len && !p->failed; i++) {
+        struct ins_argument_step s = {.link = todo->at[i]};
+        uint32_t ends[2];
+        if (premise(e, &e->link.at[s.link], ends)) {
+            const bool found = ins_walk_find(e, p, ends, s.link, &s.walk);
+            assert(found || p->failed);
+            (void)found;
+            need_walk(p, s.walk, needed, todo);
+        }
+        ins_vec_step_push(&p->step, s);
+        p->failed |= p->step.failed || todo->failed || ins_limit_hit(e->limit);
+    }
+    if (!p->failed && p->step.len)
+        qsort(p->step.at, p->step.len, sizeof *p->step.at, by_link);
+}
+
+void ins_justify_links(const struct ins_engine *e, const struct ins_vec_u32 *need,
+                       struct ins_argument *p)
+{
+    uint8_t *needed = INS_NEW0(uint8_t, e->link.len);
+    struct ins_vec_u32 todo = {0};
+    if (!needed) {
+        p->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < need->len; i++)
+        if (!needed[need->at[i]]) {
+            needed[need->at[i]] = 1;
+            ins_vec_u32_push(&todo, need->at[i]);
+        }
+    need_walk(p, p->cycle, needed, &todo);
+    close_steps(e, p, &todo, needed);
+    ins_vec_u32_release(&todo);
+    ins_free(needed);
+}
+
+static uint32_t n_links(const struct ins_argument *p, struct ins_walk w)
+{
+    uint32_t n = 0;
+    for (uint32_t i = w.node; i + 1 < w.node + w.n_nodes; i++)
+        n += p->link.at[i] != INS_NONE;
+    return n;
+}
+
+/* The best of the shortest cycles through some nodes of `cycle`. */
+static void shortest_cycle(const struct ins_engine *e, const struct ins_vec_u32 *cycle,
+                           struct ins_argument *p)
+{
+    const size_t tries = e->n_nodes < 4096 ? 64 : 12;
+    const size_t step = cycle->len / tries + 1;
+    uint32_t best = UINT32_MAX;
+    for (size_t i = 0; i < cycle->len && !p->failed; i += step) {
+        const uint32_t v = cycle->at[i];
+        if (v >= e->n_txn_nodes)
+            continue;
+        const uint32_t ends[2] = {v, v};
+        struct ins_walk w;
+        if (!ins_walk_find(e, p, ends, (uint32_t)e->link.len, &w))
+            continue;
+        const uint32_t cost = 4 * w.n_nodes + n_links(p, w);
+        if (cost < best) {
+            best = cost;
+            p->cycle = w;
+        }
+    }
+    p->failed |= best == UINT32_MAX;
+}
+
+void ins_justify(const struct ins_engine *e, const struct ins_vec_u32 *cycle,
+                 struct ins_argument *p)
+{
+    const struct ins_vec_u32 none = {0};
+    shortest_cycle(e, cycle, p);
+    if (!p->failed)
+        ins_justify_links(e, &none, p);
+}
+
+const struct ins_argument_step *ins_argument_find(const struct ins_argument *p,
+                                                  uint32_t link)
+{
+    const struct ins_argument_step key = {.link = link};
+    if (!p->step.len)
+        return NULL;
+    return bsearch(&key, p->step.at, p->step.len, sizeof key, by_link);
+}
+
+void ins_argument_release(struct ins_argument *p)
+{
+    ins_vec_u32_release(&p->node);
+    ins_vec_u32_release(&p->link);
+    ins_vec_step_release(&p->step);
+}

@@ -1,0 +1,123 @@
+/* order.c - does an order of the nodes satisfy the level?
+ *
+ * The order is run through from first to last: a begin node must find the versions that
+ * its transaction read to be the current ones, a commit node makes its versions
+ * current. Session order, real time and begin before commit are checked beside. */
+#include "engine.h"
+
+struct run {
+    const struct ins_engine *e;
+    uint32_t *current; /* version by key */
+    uint32_t *at;      /* position by node */
+};
+
+static bool counts(const struct ins_engine *e, ins_txn t)
+{
+    return t != INS_INIT && (ins_counted(e->h, t) || !e->optional[t] || e->chosen[t]);
+}
+
+static bool may_be_from(const struct ins_engine *e, uint32_t read, ins_txn writer)
+{
+    uint32_t n;
+    const ins_txn *cand = ins_history_candidates(e->h, e->read_op[read], &n);
+    for (uint32_t i = 0; i < n; i++)
+        if (cand[i] == writer)
+            return true;
+    return false;
+}
+
+static bool reads_hold(const struct run *q, ins_txn t)
+{
+    const struct ins_engine *e = q->e;
+    for (uint32_t r = e->read_off[t]; r < e->read_off[t + 1]; r++) {
+        const uint32_t now = q->current[ins_op_key(e->h, e->read_op[r])];
+        if (now == e->read_ver[r])
+            continue;
+        if (e->h->op_from[e->read_op[r]] != INS_FROM_AMBIGUOUS ||
+            !may_be_from(e, r, ins_ver_txn(e, now)))
+            return false;
+    }
+    return true;
+}
+
+static bool writes_hold(const struct run *q, ins_txn t)
+{
+    const struct ins_engine *e = q->e;
+    const uint32_t begin = q->at[ins_begin_node(e, t)];
+    for (uint32_t i = e->write_off[t]; i < e->write_off[t + 1]; i++) {
+        const uint32_t v = e->write_ver[i];
+        const uint32_t last = q->current[e->ver_key[v]];
+        if (e->level == INS_SI && last < e->n_vers &&
+            q->at[ins_commit_node(e, e->ver_txn[last])] > begin)
+            return false;
+        q->current[e->ver_key[v]] = v;
+    }
+    return true;
+}
+
+static bool sessions_hold(const struct run *q)
+{
+    const struct ins_engine *e = q->e;
+    for (ins_txn t = 1; t < e->h->n_txns; t++) {
+        const uint32_t b = q->at[ins_begin_node(e, t)];
+        if (e->split && q->at[ins_commit_node(e, t)] < b)
+            return false;
+        const bool first = t == e->h->session_first[e->h->txn_session[t]];
+        if (!first && q->at[ins_commit_node(e, t - 1)] > b)
+            return false;
+    }
+    return true;
+}
+
+static bool times_hold(const struct run *q)
+{
+    const struct ins_engine *e = q->e;
+    for (uint32_t i = 0; i < e->n_times; i++) {
+        const uint32_t node = q->at[e->n_txn_nodes + i];
+        if (i > 0 && q->at[e->n_txn_nodes + i - 1] > node)
+            return false;
+        for (uint32_t j = e->time_off[i]; j < e->time_off[i + 1]; j++)
+            if (q->at[e->time_txn[j]] > node)
+                return false;
+    }
+    for (ins_txn t = 1; e->n_times && t < e->h->n_txns; t++)
+        if (e->time_before[t] != INS_NONE &&
+            q->at[e->n_txn_nodes + e->time_before[t]] > q->at[t])
+            return false;
+    return true;
+}
+
+static bool steps_hold(const struct run *q, const uint32_t *order)
+{
+    const struct ins_engine *e = q->e;
+    for (uint32_t i = 0; i < e->n_nodes; i++) {
+        const uint32_t v = order[i];
+        if (v >= e->n_txn_nodes || !counts(e, ins_node_txn(e, v)))
+            continue;
+        const ins_txn t = ins_node_txn(e, v);
+        if ((!e->split || !(v & 1)) && !reads_hold(q, t))
+            return false;
+        if ((!e->split || (v & 1)) && !writes_hold(q, t))
+            return false;
+    }
+    return true;
+}
+
+bool ins_order_holds(struct ins_engine *e, const uint32_t *order)
+{
+    const struct ins_history *h = e->h;
+    struct run q = {e, INS_NEW(uint32_t, h->n_keys), INS_NEW(uint32_t, e->n_nodes)};
+    bool ok = false;
+    if (!q.current || !q.at) {
+        e->failed = true;
+    } else {
+        for (ins_key k = 0; k < h->n_keys; k++)
+            q.current[k] = e->n_vers + k;
+        for (uint32_t i = 0; i < e->n_nodes; i++)
+            q.at[order[i]] = i;
+        ok = sessions_hold(&q) && times_hold(&q) && steps_hold(&q, order);
+    }
+    ins_free(q.current);
+    ins_free(q.at);
+    return ok;
+}

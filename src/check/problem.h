@@ -1,0 +1,77 @@
+/* problem.h - what saturation left open, as variables, clauses and edges (design, step
+ * 5).
+ *
+ * Only orders that matter become variables: the search asks for them as it finds them
+ * violated.  Variables are numbered from 1, as in solver.h, and mean:
+ *   ORDER  of versions a and b of one key, a is before b (false: after)
+ *   FROM   open read number a is from its candidate version b
+ *   COUNT  optional transaction a counts
+ *   EDGE   node a is before node b
+ * What must hold of them (numbered as the certificate names them):
+ *   edges of an ORDER a, b: commit(a) to where a WW edge into b ends, and begin of
+ * every reader of a to commit(b); likewise the other way round for its negation; one
+ * FROM of each open read whose transaction counts; a FROM has the edge from its writer
+ * to the reader, and its writer counts; COUNT brings the edges of its reads. A
+ * requirement under several conditions gets an EDGE variable and a clause. */
+#ifndef INS_PROBLEM_H
+#define INS_PROBLEM_H
+
+#include "base/map.h"
+#include "check/engine.h"
+#include "solver/solver.h"
+
+enum ins_var_kind { INS_VAR_ORDER, INS_VAR_FROM, INS_VAR_COUNT, INS_VAR_EDGE };
+
+struct ins_var {
+    enum ins_var_kind kind;
+    uint32_t a, b;
+    bool first_try;
+};
+INS_VEC(var, struct ins_var);
+
+struct ins_cond_edge {
+    int lit; /* 0: always */
+    uint32_t from, to;
+};
+INS_VEC(cond_edge, struct ins_cond_edge);
+INS_VEC(lit, int);
+
+struct ins_problem {
+    struct ins_engine *e;
+    struct ins_vec_var var;    /* variable v is var.at[v - 1] */
+    struct ins_vec_lit clause; /* literals, each clause ended by 0 */
+    struct ins_vec_cond_edge edge;
+    struct ins_number_map order_map, edge_map; /* pair -> rank in the list beside it */
+    struct ins_vec_u32 order_var, edge_var;
+    uint32_t *count_var;  /* by transaction, 0: none */
+    uint32_t *from_var;   /* by place in open_cand, 0: none */
+    uint32_t *cand_first; /* by version: places in open_cand, linked by cand_next */
+    uint32_t *cand_next;
+    uint32_t *cand_open; /* by place: the open read's number */
+    uint32_t *hint;      /* position by node */
+    bool failed;
+};
+
+/* With the choices of open reads and optional transactions; no orders yet. `hint` is
+ * borrowed and must stay. */
+bool ins_problem_init(struct ins_problem *p, struct ins_engine *e, uint32_t *hint);
+void ins_problem_release(struct ins_problem *p);
+
+/* Versions a and b of one key are to be ordered.  True when that is new. */
+bool ins_problem_order(struct ins_problem *p, uint32_t a, uint32_t b);
+/* Open read number i, if from its candidate at `place`, is before the writer of `ver`,
+ * which is known to be after that candidate.  True when that is new. */
+bool ins_problem_after(struct ins_problem *p, uint32_t i, uint32_t place, uint32_t ver);
+
+/* Read r is from the initial version: it is before the writer of `ver`, if both count.
+ */
+bool ins_problem_initial(struct ins_problem *p, uint32_t r, uint32_t ver);
+
+/* Hand variables, clauses and edges from the given places on to a solver. */
+struct ins_fed {
+    size_t var, clause, edge;
+};
+void ins_problem_feed(const struct ins_problem *p, struct ins_solver *s,
+                      struct ins_fed *fed);
+
+#endif

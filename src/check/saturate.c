@@ -1,0 +1,315 @@
+/* saturate.c - links that follow from the known ones (design, step 3).
+ *
+ * Each rule is a triple or a pair of engine.h whose one alternative would close a
+ * cycle:
+ *  1. t3 reads k from t1, commit(t2) reaches begin(t3)  =>  t2 before t1
+ *  2. t3 reads k from t1, commit(t1) reaches commit(t2) =>  begin(t3) before commit(t2)
+ *  3. si: begin(t1) reaches commit(t2)                  =>  commit(t1) before begin(t2)
+ * Of each session only the latest writer that reaches the node at hand is looked at:
+ * the earlier ones are linked to it by session order and by the same rules.
+ *
+ * A round visits the nodes in topological order, joins the clocks of the predecessors
+ * and applies the rules where the clock changed.  A new link is joined into its target
+ * at once, so that a round carries most consequences with it. */
+#include "engine.h"
+
+struct round {
+    struct ins_engine *e;
+    uint8_t *again; /* nodes whose rules must be looked at, whatever their clock does */
+    bool cyclic;    /* a link was added that closes a cycle */
+    bool stale;     /* a link was added against the order */
+    uint64_t added;
+};
+
+static bool join(uint32_t *restrict to, const uint32_t *restrict from, uint32_t n)
+{
+    uint32_t changed = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t x = to[i] > from[i] ? to[i] : from[i];
+        changed |= x ^ to[i];
+        to[i] = x;
+    }
+    return changed != 0;
+}
+
+static uint32_t *clock_of(const struct ins_engine *e, uint32_t node)
+{
+    return e->clock + (size_t)node * e->h->n_sessions;
+}
+
+/* Both are nodes of transactions and the link is not implied yet. */
+static void add(struct round *q, uint32_t from, uint32_t to, uint32_t why)
+{
+    struct ins_engine *e = q->e;
+    ins_engine_link(e, from, to, why);
+    q->added++;
+    if (ins_reaches(e, to, from))
+        q->cyclic = true;
+    (void)join(clock_of(e, to), clock_of(e, from), e->h->n_sessions);
+    q->again[to] = 1;
+    q->stale |= e->pos[from] > e->pos[to];
+}
+
+/* The last version in [lo, hi) whose writer's node is at most `limit` (the nodes are
+ * commit nodes, or begin nodes when `begin`), passing over optional writers. */
+static uint32_t last_version(const struct ins_engine *e, uint32_t lo, uint32_t hi,
+                             uint32_t limit, bool begin)
+{
+    if (limit == 0)
+        return INS_NONE;
+    const ins_txn most = (begin ? limit : limit - e->split) >> e->split;
+    const uint32_t first = lo;
+    while (lo < hi) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        if (e->ver_txn[mid] <= most)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    while (lo > first && e->optional[e->ver_txn[lo - 1]])
+        lo--;
+    return lo > first ? lo - 1 : INS_NONE;
+}
+
+/* Rule 1 at the reader of r. */
+static void writers_before_read(struct round *q, uint32_t r)
+{
+    struct ins_engine *e = q->e;
+    const uint32_t v = e->read_ver[r];
+    if (v == INS_NONE || v >= e->n_vers)
+        return;
+    const ins_key k = e->ver_key[v];
+    if (e->key_done[k])
+        return;
+    const ins_txn t1 = e->ver_txn[v], t3 = e->read_txn[r];
+    const uint32_t *clock = ins_clock(e, ins_begin_node(e, t3));
+    const uint32_t target = ins_ww_target(e, t1);
+    for (uint32_t g = e->group_off[k]; g < e->group_off[k + 1]; g++) {
+        const uint32_t s = e->group_session[g];
+        uint32_t reach = clock[s];
+        if (s == e->h->txn_session[t3]) /* the reader itself does not count */
+            reach = ins_begin_node(e, t3) - 1;
+        const uint32_t at = ins_clock(e, target)[s];
+        if (reach <= at)
+            continue;
+        const uint32_t u =
+            last_version(e, e->group_ver[g], e->group_ver[g + 1], reach, false);
+        if (u == INS_NONE || u == v)
+            continue;
+        const uint32_t from = ins_commit_node(e, e->ver_txn[u]);
+        if (from > at)
+            add(q, from, target, INS_LINK_OVER | r);
+    }
+}
+
+/* Rule 2 at the writer t2, for the readers of version v that is before it. */
+static void readers_before_write(struct round *q, uint32_t v, ins_txn t2)
+{
+    struct ins_engine *e = q->e;
+    const uint32_t to = ins_commit_node(e, t2);
+    for (uint32_t r = e->ver_reader[v]; r != INS_NONE; r = e->read_next[r]) {
+        const ins_txn t3 = e->read_txn[r];
+        const uint32_t from = ins_begin_node(e, t3);
+        if (t3 != t2 && !e->optional[t3] && !ins_reaches(e, from, to))
+            add(q, from, to, INS_LINK_ANTI | r);
+    }
+}
+
+/* Rules 2 and 3 at the writer of version u. */
+static void versions_before_write(struct round *q, uint32_t u)
+{
+    struct ins_engine *e = q->e;
+    const ins_txn t2 = e->ver_txn[u];
+    const ins_key k = e->ver_key[u];
+    if (e->key_done[k])
+        return;
+    const uint32_t own = e->h->txn_session[t2];
+    const uint32_t commit = ins_commit_node(e, t2), begin = ins_begin_node(e, t2);
+    bool first = true;
+    for (uint32_t g = e->group_off[k]; g < e->group_off[k + 1]; g++) {
+        const uint32_t s = e->group_session[g];
+        const uint32_t lo = e->group_ver[g], hi = e->group_ver[g + 1];
+        if (s == own) {
+            const uint32_t v = last_version(e, lo, hi, begin - 1, false);
+            if (v != INS_NONE) {
+                first = false;
+                readers_before_write(q, v, t2);
+            }
+            continue;
+        }
+        const uint32_t v = last_version(e, lo, hi, ins_clock(e, commit)[s], false);
+        if (v != INS_NONE)
+            readers_before_write(q, v, t2);
+        if (e->level != INS_SI)
+            continue;
+        const uint32_t w = last_version(e, lo, hi, ins_clock(e, commit)[s], true);
+        if (w != INS_NONE && !ins_reaches(e, ins_commit_node(e, e->ver_txn[w]), begin))
+            add(q, ins_commit_node(e, e->ver_txn[w]), begin, INS_LINK_PAIR | u);
+    }
+    if (first)
+        readers_before_write(q, e->n_vers + k, t2);
+}
+
+static void apply_rules(struct round *q, uint32_t node)
+{
+    struct ins_engine *e = q->e;
+    const ins_txn t = ins_node_txn(e, node);
+    if (e->optional[t])
+        return;
+    if (!e->split || !(node & 1))
+        for (uint32_t r = e->read_off[t]; r < e->read_off[t + 1]; r++)
+            writers_before_read(q, r);
+    if (!e->split || (node & 1))
+        for (uint32_t i = e->write_off[t]; i < e->write_off[t + 1]; i++)
+            versions_before_write(q, e->write_ver[i]);
+}
+
+static bool update_clock(const struct ins_engine *e, uint32_t node)
+{
+    const uint32_t n = e->h->n_sessions;
+    uint32_t *c = clock_of(e, node);
+    bool changed = false;
+    struct ins_preds p = ins_preds_of(node);
+    for (uint32_t u; (u = ins_preds_next(e, &p)) != INS_NONE;)
+        changed |= join(c, clock_of(e, u), n);
+    return changed;
+}
+
+static enum ins_found sweep(struct round *q)
+{
+    struct ins_engine *e = q->e;
+    for (uint32_t i = 0; i < e->n_nodes && !q->cyclic; i++) {
+        const uint32_t v = e->order[i];
+        if (!(i & 1023) && ins_limit_hit(e->limit))
+            return INS_FOUND_LIMIT;
+        const bool changed = update_clock(e, v);
+        if (v >= e->n_txn_nodes || ins_node_txn(e, v) == INS_INIT)
+            continue;
+        if (changed || q->again[v]) {
+            q->again[v] = 0;
+            apply_rules(q, v);
+        }
+    }
+    return e->failed ? INS_FOUND_LIMIT : INS_FOUND_NOTHING;
+}
+
+/* ---- open reads ---- */
+
+/* Is some definite writer of k, other than `not`, known to lie between version v and
+ * the begin of t3? */
+static bool overwritten(const struct ins_engine *e, uint32_t v, ins_txn t3)
+{
+    const ins_key k = ins_ver_key(e, v);
+    const uint32_t *clock = ins_clock(e, ins_begin_node(e, t3));
+    for (uint32_t g = e->group_off[k]; g < e->group_off[k + 1]; g++) {
+        const uint32_t s = e->group_session[g];
+        uint32_t reach = clock[s];
+        if (s == e->h->txn_session[t3])
+            reach = ins_begin_node(e, t3) - 1;
+        const uint32_t u =
+            last_version(e, e->group_ver[g], e->group_ver[g + 1], reach, false);
+        if (u == INS_NONE || u == v)
+            continue;
+        if (v >= e->n_vers || ins_reaches(e, ins_commit_node(e, e->ver_txn[v]),
+                                          ins_commit_node(e, e->ver_txn[u])))
+            return true;
+    }
+    return false;
+}
+
+static bool impossible(const struct ins_engine *e, uint32_t v, ins_txn t3)
+{
+    if (v < e->n_vers &&
+        ins_reaches(e, ins_begin_node(e, t3), ins_commit_node(e, e->ver_txn[v])))
+        return true;
+    return overwritten(e, v, t3);
+}
+
+static void settle(struct round *q, uint32_t r, uint32_t v)
+{
+    struct ins_engine *e = q->e;
+    const ins_key k = ins_ver_key(e, v);
+    ins_engine_settle(e, r, v);
+    e->n_open--;
+    q->added++;
+    q->again[ins_begin_node(e, e->read_txn[r])] = 1;
+    for (uint32_t u = e->key_ver[k]; u < e->key_ver[k + 1]; u++)
+        q->again[ins_commit_node(e, e->ver_txn[u])] = 1;
+    if (v < e->n_vers) {
+        const ins_txn w = e->ver_txn[v];
+        if (e->optional[w]) {
+            e->optional[w] = 0;
+            memset(q->again, 1, e->n_nodes);
+        }
+        q->stale |=
+            e->pos[ins_commit_node(e, w)] > e->pos[ins_begin_node(e, e->read_txn[r])];
+    }
+}
+
+/* Drop candidates that would close a cycle; a read with one left is settled.  A read
+ * with none left stays open: the search refutes it. */
+static void narrow(struct round *q)
+{
+    struct ins_engine *e = q->e;
+    for (uint32_t i = 0; i < e->n_open_read; i++) {
+        const uint32_t r = e->open_read[i];
+        const ins_txn t3 = e->read_txn[r];
+        if (e->read_ver[r] != INS_NONE || e->optional[t3] || !e->open_live[i])
+            continue;
+        uint32_t *cand = e->open_cand + e->open_off[i];
+        for (uint32_t j = e->open_live[i]; j-- > 0;) {
+            const uint32_t v = cand[j];
+            if (!impossible(e, v, t3))
+                continue;
+            cand[j] = cand[--e->open_live[i]];
+            cand[e->open_live[i]] = v;
+        }
+        if (e->open_live[i] == 1)
+            settle(q, r, cand[0]);
+        else if (!e->open_live[i])
+            e->contradiction = true;
+    }
+}
+
+static enum ins_found rounds(struct round *q, struct ins_vec_u32 *cycle)
+{
+    struct ins_engine *e = q->e;
+    q->stale = true;
+    do {
+        if (q->stale && !ins_topo(e, cycle))
+            return e->failed ? INS_FOUND_LIMIT : INS_FOUND_CYCLE;
+        if (e->failed)
+            return INS_FOUND_LIMIT;
+        q->stale = false;
+        q->cyclic = false;
+        q->added = 0;
+        const enum ins_found f = sweep(q);
+        if (f != INS_FOUND_NOTHING)
+            return f;
+        e->rounds++;
+        if (q->cyclic) {
+            q->stale = true;
+            continue;
+        }
+        if (e->n_open)
+            narrow(q);
+        if (e->contradiction)
+            break;
+    } while (q->added || q->stale);
+    return INS_FOUND_NOTHING;
+}
+
+enum ins_found ins_saturate(struct ins_engine *e, struct ins_vec_u32 *cycle)
+{
+    struct round q = {.e = e, .again = INS_NEW(uint8_t, e->n_nodes)};
+    if (!q.again || (!e->clock && !ins_clocks_alloc(e))) {
+        ins_free(q.again);
+        return INS_FOUND_LIMIT;
+    }
+    memset(q.again, 1, e->n_nodes);
+    for (uint32_t v = ins_begin_node(e, 1); v < e->n_txn_nodes; v++)
+        clock_of(e, v)[e->h->txn_session[ins_node_txn(e, v)]] = v;
+    const enum ins_found f = rounds(&q, cycle);
+    ins_free(q.again);
+    return f;
+}

@@ -1,0 +1,360 @@
+/* schedule.c - guess an order (design, step 4).
+ *
+ * The transactions are run as a scheduler would: a node is ready when its predecessors
+ * ran; a commit waits while a version that it would overwrite has readers to come; in
+ * si a begin waits while another writer of one of its keys is active.  Of the ready
+ * nodes the one with the lowest rank runs.  When all wait, the lowest is forced: the
+ * order is then no answer, but a good start for the search. */
+#include "engine.h"
+
+struct plan {
+    struct ins_engine *e;
+    const double *rank;
+    uint32_t *missing;         /* by node: predecessors that did not run */
+    uint32_t *succ_off, *succ; /* successors by node */
+    uint32_t *want;            /* by read: its version, for open ones a guess */
+    uint32_t *self_read;       /* by write: the version of its key that t reads */
+    uint32_t *pending;         /* by version: readers that did not run */
+    uint32_t *current;         /* by key */
+    uint32_t *active;          /* by key: si, the writer that began, or INS_NONE */
+    uint32_t *waiter;          /* by key: nodes that wait for it, linked */
+    uint32_t *wait_next;       /* by node */
+    uint8_t *done;             /* by node: ran */
+    uint32_t *heap;
+    uint32_t n_heap, n_out;
+    uint32_t *out;
+    uint32_t forced;
+};
+
+/* ---- the heap of ready nodes ---- */
+
+static bool before(const struct plan *p, uint32_t a, uint32_t b)
+{
+    return p->rank[a] < p->rank[b] || (!(p->rank[b] < p->rank[a]) && a < b);
+}
+
+static void heap_push(struct plan *p, uint32_t node)
+{
+    uint32_t i = p->n_heap++;
+    while (i > 0 && before(p, node, p->heap[(i - 1) / 2])) {
+        p->heap[i] = p->heap[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    p->heap[i] = node;
+}
+
+static uint32_t heap_pop(struct plan *p)
+{
+    const uint32_t top = p->heap[0];
+    const uint32_t last = p->heap[--p->n_heap];
+    uint32_t i = 0;
+    for (;;) {
+        uint32_t c = 2 * i + 1;
+        if (c >= p->n_heap)
+            break;
+        if (c + 1 < p->n_heap && before(p, p->heap[c + 1], p->heap[c]))
+            c++;
+        if (!before(p, p->heap[c], last))
+            break;
+        p->heap[i] = p->heap[c];
+        i = c;
+    }
+    p->heap[i] = last;
+    return top;
+}
+
+/* ---- running ---- */
+
+static bool candidate(const struct ins_engine *e, uint32_t read, uint32_t ver)
+{
+    uint32_t n;
+    const ins_txn *cand = ins_history_candidates(e->h, e->read_op[read], &n);
+    for (uint32_t i = 0; i < n; i++)
+        if (cand[i] == ins_ver_txn(e, ver))
+            return true;
+    return false;
+}
+
+/* The key that node must wait for, or INS_NONE. */
+static uint32_t obstacle(const struct plan *p, uint32_t node)
+{
+    const struct ins_engine *e = p->e;
+    if (node >= e->n_txn_nodes)
+        return INS_NONE;
+    const ins_txn t = ins_node_txn(e, node);
+    if (e->optional[t])
+        return INS_NONE;
+    const bool begin = !e->split || !(node & 1), commit = !e->split || (node & 1);
+    for (uint32_t r = e->read_off[t]; begin && r < e->read_off[t + 1]; r++) {
+        const ins_key k = ins_op_key(e->h, e->read_op[r]);
+        if (e->read_ver[r] == INS_NONE && p->current[k] != p->want[r] &&
+            !candidate(e, r, p->current[k]))
+            return k;
+    }
+    for (uint32_t i = e->write_off[t]; i < e->write_off[t + 1]; i++) {
+        const ins_key k = e->ver_key[e->write_ver[i]];
+        const uint32_t now = p->current[k];
+        const uint32_t self = !e->split && p->self_read[i] == now;
+        if (commit && p->pending[now] > self)
+            return k;
+        if (begin && e->level == INS_SI && p->active[k] != INS_NONE)
+            return k;
+    }
+    return INS_NONE;
+}
+
+static void wake(struct plan *p, ins_key k)
+{
+    uint32_t node = p->waiter[k];
+    p->waiter[k] = INS_NONE;
+    while (node != INS_NONE) {
+        const uint32_t next = p->wait_next[node];
+        if (!p->done[node])
+            heap_push(p, node);
+        node = next;
+    }
+}
+
+static void run_begin(struct plan *p, ins_txn t)
+{
+    const struct ins_engine *e = p->e;
+    for (uint32_t r = e->read_off[t]; r < e->read_off[t + 1]; r++)
+        if (p->want[r] != INS_NONE && --p->pending[p->want[r]] <= 1)
+            wake(p, ins_ver_key(e, p->want[r]));
+    if (e->level == INS_SI)
+        for (uint32_t i = e->write_off[t]; i < e->write_off[t + 1]; i++)
+            p->active[e->ver_key[e->write_ver[i]]] = t;
+}
+
+static void run_commit(struct plan *p, ins_txn t)
+{
+    const struct ins_engine *e = p->e;
+    for (uint32_t i = e->write_off[t]; i < e->write_off[t + 1]; i++) {
+        const uint32_t v = e->write_ver[i];
+        p->current[e->ver_key[v]] = v;
+        p->active[e->ver_key[v]] = INS_NONE;
+        wake(p, e->ver_key[v]);
+    }
+}
+
+static void run_node(struct plan *p, uint32_t node)
+{
+    const struct ins_engine *e = p->e;
+    p->done[node] = 1;
+    p->out[p->n_out++] = node;
+    if (node < e->n_txn_nodes && !e->optional[ins_node_txn(e, node)]) {
+        if (!e->split || !(node & 1))
+            run_begin(p, ins_node_txn(e, node));
+        if (!e->split || (node & 1))
+            run_commit(p, ins_node_txn(e, node));
+    }
+    for (uint32_t i = p->succ_off[node]; i < p->succ_off[node + 1]; i++)
+        if (!--p->missing[p->succ[i]])
+            heap_push(p, p->succ[i]);
+}
+
+/* Everything waits: take the waiting node of the lowest rank. */
+static uint32_t pick_forced(const struct plan *p)
+{
+    uint32_t best = INS_NONE;
+    for (ins_key k = 0; k < p->e->h->n_keys; k++)
+        for (uint32_t v = p->waiter[k]; v != INS_NONE; v = p->wait_next[v])
+            if (!p->done[v] && (best == INS_NONE || before(p, v, best)))
+                best = v;
+    return best;
+}
+
+static void run_all(struct plan *p)
+{
+    for (uint32_t v = 0; v < p->e->n_nodes; v++)
+        if (!p->missing[v])
+            heap_push(p, v);
+    while (p->n_out < p->e->n_nodes) {
+        if (!p->n_heap) {
+            const uint32_t v = pick_forced(p);
+            if (v == INS_NONE)
+                return; /* cyclic; the caller sees an incomplete order */
+            p->forced++;
+            run_node(p, v);
+            continue;
+        }
+        const uint32_t v = heap_pop(p);
+        if (p->done[v])
+            continue;
+        const uint32_t k = obstacle(p, v);
+        if (k == INS_NONE) {
+            run_node(p, v);
+            continue;
+        }
+        p->wait_next[v] = p->waiter[k];
+        p->waiter[k] = v;
+    }
+}
+
+/* ---- setting up ---- */
+
+static bool fill_successors(struct plan *p)
+{
+    const struct ins_engine *e = p->e;
+    p->missing = INS_NEW0(uint32_t, e->n_nodes);
+    p->succ_off = INS_NEW0(uint32_t, (size_t)e->n_nodes + 2);
+    if (!p->missing || !p->succ_off)
+        return false;
+    for (uint32_t v = 0; v < e->n_nodes; v++) {
+        struct ins_preds q = ins_preds_of(v);
+        for (uint32_t u; (u = ins_preds_next(e, &q)) != INS_NONE;) {
+            p->missing[v]++;
+            p->succ_off[u + 2]++;
+        }
+    }
+    for (uint32_t v = 0; v < e->n_nodes; v++)
+        p->succ_off[v + 2] += p->succ_off[v + 1];
+    p->succ = INS_NEW(uint32_t, p->succ_off[e->n_nodes + 1]);
+    if (!p->succ)
+        return false;
+    for (uint32_t v = 0; v < e->n_nodes; v++) {
+        struct ins_preds q = ins_preds_of(v);
+        for (uint32_t u; (u = ins_preds_next(e, &q)) != INS_NONE;)
+            p->succ[p->succ_off[u + 1]++] = v;
+    }
+    return true;
+}
+
+/* The live candidate that ranks last among those before the reader, else the first. */
+static uint32_t guess(const struct plan *p, uint32_t i)
+{
+    const struct ins_engine *e = p->e;
+    const double reader = p->rank[ins_begin_node(e, e->read_txn[e->open_read[i]])];
+    uint32_t best = INS_NONE;
+    double best_rank = 0;
+    for (uint32_t j = 0; j < e->open_live[i]; j++) {
+        const uint32_t v = e->open_cand[e->open_off[i] + j];
+        const ins_txn w = ins_ver_txn(e, v);
+        if (w != INS_INIT && e->optional[w])
+            continue;
+        const double at = w == INS_INIT ? -1e300 : p->rank[ins_commit_node(e, w)];
+        const bool better =
+            best == INS_NONE || (at < reader ? at > best_rank || best_rank >= reader
+                                             : best_rank >= reader && at < best_rank);
+        if (better) {
+            best = v;
+            best_rank = at;
+        }
+    }
+    return best;
+}
+
+static void fill_wants(struct plan *p)
+{
+    const struct ins_engine *e = p->e;
+    memcpy(p->want, e->read_ver, e->n_reads * sizeof *p->want);
+    for (uint32_t i = 0; i < e->n_open_read; i++)
+        if (e->read_ver[e->open_read[i]] == INS_NONE)
+            p->want[e->open_read[i]] = guess(p, i);
+    for (uint32_t r = 0; r < e->n_reads; r++)
+        if (p->want[r] != INS_NONE && !e->optional[e->read_txn[r]])
+            p->pending[p->want[r]]++;
+}
+
+/* `current` serves as the map from key to the version that t reads. */
+static void fill_self_reads(struct plan *p)
+{
+    const struct ins_engine *e = p->e;
+    uint32_t *read = p->current, *owner = p->active;
+    for (ins_txn t = 1; t < e->h->n_txns; t++) {
+        for (uint32_t r = e->read_off[t]; r < e->read_off[t + 1]; r++) {
+            const ins_key k = ins_op_key(e->h, e->read_op[r]);
+            read[k] = p->want[r];
+            owner[k] = t;
+        }
+        for (uint32_t i = e->write_off[t]; i < e->write_off[t + 1]; i++) {
+            const ins_key k = e->ver_key[e->write_ver[i]];
+            p->self_read[i] = owner[k] == t ? read[k] : INS_NONE;
+        }
+    }
+}
+
+static bool plan_init(struct plan *p)
+{
+    const struct ins_engine *e = p->e;
+    const uint32_t n_keys = e->h->n_keys;
+    p->want = INS_NEW(uint32_t, e->n_reads);
+    p->self_read = INS_NEW(uint32_t, e->n_vers);
+    p->pending = INS_NEW0(uint32_t, (size_t)e->n_vers + n_keys);
+    p->current = INS_NEW(uint32_t, n_keys);
+    p->active = INS_NEW0(uint32_t, n_keys);
+    p->waiter = INS_NEW(uint32_t, n_keys);
+    p->wait_next = INS_NEW(uint32_t, e->n_nodes);
+    p->done = INS_NEW0(uint8_t, e->n_nodes);
+    p->heap = INS_NEW(uint32_t, e->n_nodes);
+    if (!p->want || !p->self_read || !p->pending || !p->current || !p->active ||
+        !p->waiter || !p->wait_next || !p->done || !p->heap || !fill_successors(p))
+        return false;
+    fill_wants(p);
+    fill_self_reads(p);
+    for (ins_key k = 0; k < n_keys; k++) {
+        p->current[k] = e->n_vers + k;
+        p->active[k] = INS_NONE;
+        p->waiter[k] = INS_NONE;
+    }
+    return true;
+}
+
+bool ins_schedule(struct ins_engine *e, const double *rank, uint32_t *order)
+{
+    struct plan p = {.e = e, .rank = rank, .out = order};
+    bool ok = plan_init(&p);
+    if (ok)
+        run_all(&p);
+    else
+        e->failed = true;
+    ok = ok && p.n_out == e->n_nodes;
+    e->forced = p.forced;
+    void *all[] = {p.missing, p.succ_off, p.succ,   p.want,      p.self_read, p.pending,
+                   p.current, p.active,   p.waiter, p.wait_next, p.done,      p.heap};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        ins_free(all[i]);
+    return ok && !p.forced && ins_order_holds(e, order);
+}
+
+/* How many nodes are known to come before, less how many are known to come after: in a
+ * history whose sessions keep pace that grows with time. */
+double *ins_rank(const struct ins_engine *e)
+{
+    const struct ins_history *h = e->h;
+    const uint32_t n = h->n_sessions;
+    double *rank = INS_NEW(double, e->n_nodes);
+    uint32_t *after = INS_NEW(uint32_t, (size_t)e->n_nodes * n);
+    if (!rank || !after) {
+        ins_free(rank);
+        ins_free(after);
+        return NULL;
+    }
+    for (uint32_t s = 0; s < n; s++) {
+        const uint32_t end = h->session_first[s + 1] << e->split;
+        for (uint32_t v = 0; v < e->n_nodes; v++)
+            after[(size_t)v * n + s] = end;
+    }
+    for (uint32_t i = e->n_nodes; i-- > 0;) {
+        const uint32_t v = e->order[i];
+        uint32_t *a = after + (size_t)v * n;
+        if (v < e->n_txn_nodes && ins_node_txn(e, v) != INS_INIT)
+            a[h->txn_session[ins_node_txn(e, v)]] = v;
+        struct ins_preds q = ins_preds_of(v);
+        for (uint32_t u; (u = ins_preds_next(e, &q)) != INS_NONE;) {
+            uint32_t *b = after + (size_t)u * n;
+            for (uint32_t s = 0; s < n; s++)
+                b[s] = b[s] < a[s] ? b[s] : a[s];
+        }
+        double sum = 0;
+        for (uint32_t s = 0; s < n; s++) {
+            const uint32_t reach = ins_clock(e, v)[s];
+            if (reach)
+                sum += reach + 1 - (h->session_first[s] << e->split);
+            sum -= (h->session_first[s + 1] << e->split) - a[s];
+        }
+        rank[v] = sum;
+    }
+    ins_free(after);
+    return rank;
+}

@@ -1,0 +1,223 @@
+#include "search.h"
+
+#include "check/certificate.h"
+#include "check/problem.h"
+#include "check/refute.h"
+
+#include <stdlib.h>
+
+/* How many writers between a version and its reader become variables at a time. */
+enum { PER_READ = 8 };
+
+struct search {
+    struct ins_engine *e;
+    struct ins_problem p;
+    uint32_t *order, *pos;
+    uint32_t *current;    /* by key: version */
+    uint32_t *previous;   /* by version: the one before it in the run */
+    uint8_t *chosen_read; /* by place of a candidate: chosen by the solver */
+    bool solved;          /* the solver has spoken: choices are in chosen_read */
+    uint64_t found;
+};
+
+static bool counts(const struct ins_engine *e, ins_txn t)
+{
+    return t != INS_INIT && (!e->optional[t] || e->chosen[t]) &&
+           (ins_counted(e->h, t) || e->chosen[t] || !e->optional[t]);
+}
+
+static void want_order(struct search *s, uint32_t a, uint32_t b)
+{
+    s->found += ins_problem_order(&s->p, a, b);
+}
+
+/* Version v was to be current but the ones in front of it in the run came between. */
+static void blame(struct search *s, uint32_t r, uint32_t v, uint32_t open,
+                  uint32_t place)
+{
+    const struct ins_engine *e = s->e;
+    const ins_key k = ins_op_key(e->h, e->read_op[r]);
+    uint32_t u = s->current[k];
+    for (unsigned n = 0; u != v && u < e->n_vers && n < PER_READ; n++) {
+        if (e->ver_txn[u] != e->read_txn[r]) {
+            if (v < e->n_vers && !ins_reaches(e, ins_commit_node(e, e->ver_txn[v]),
+                                              ins_commit_node(e, e->ver_txn[u])))
+                want_order(s, v, u);
+            else if (open != INS_NONE)
+                s->found += ins_problem_after(&s->p, open, place, u);
+            else if (v < e->n_vers)
+                want_order(s, v, u);
+            else
+                s->found += ins_problem_initial(&s->p, r, u);
+        }
+        u = s->previous[u];
+    }
+}
+
+static bool is_candidate(const struct ins_engine *e, uint32_t i, uint32_t ver)
+{
+    for (uint32_t x = e->open_off[i]; x < e->open_off[i + 1]; x++)
+        if (e->open_cand[x] == ver)
+            return true;
+    return false;
+}
+
+/* open_read is descending: reads were settled from the last to the first. */
+static uint32_t open_number(const struct ins_engine *e, uint32_t r)
+{
+    uint32_t lo = 0, hi = e->n_open_read;
+    while (lo < hi) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        if (e->open_read[mid] > r)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static void check_open(struct search *s, uint32_t r)
+{
+    const struct ins_engine *e = s->e;
+    const uint32_t i = open_number(e, r);
+    const uint32_t now = s->current[ins_op_key(e->h, e->read_op[r])];
+    if (is_candidate(e, i, now) || !s->solved)
+        return;
+    for (uint32_t x = e->open_off[i]; x < e->open_off[i] + e->open_live[i]; x++)
+        if (s->chosen_read[x])
+            blame(s, r, e->open_cand[x], i, x);
+}
+
+static void check_begin(struct search *s, ins_txn t)
+{
+    const struct ins_engine *e = s->e;
+    for (uint32_t r = e->read_off[t]; r < e->read_off[t + 1]; r++) {
+        const uint32_t v = e->read_ver[r];
+        if (v == INS_NONE)
+            check_open(s, r);
+        else if (s->current[ins_ver_key(e, v)] != v)
+            blame(s, r, v, INS_NONE, 0);
+    }
+}
+
+static void check_commit(struct search *s, ins_txn t)
+{
+    const struct ins_engine *e = s->e;
+    const uint32_t begin = s->pos[ins_begin_node(e, t)];
+    for (uint32_t i = e->write_off[t]; i < e->write_off[t + 1]; i++) {
+        const uint32_t v = e->write_ver[i];
+        const uint32_t last = s->current[e->ver_key[v]];
+        for (uint32_t u = last; e->level == INS_SI && u < e->n_vers;
+             u = s->previous[u]) {
+            if (s->pos[ins_commit_node(e, e->ver_txn[u])] < begin)
+                break;
+            want_order(s, u, v);
+        }
+        s->previous[v] = last;
+        s->current[e->ver_key[v]] = v;
+    }
+}
+
+/* Run the order; every violated triple or pair becomes part of the problem. */
+static void find_violations(struct search *s)
+{
+    const struct ins_engine *e = s->e;
+    s->found = 0;
+    for (ins_key k = 0; k < e->h->n_keys; k++)
+        s->current[k] = e->n_vers + k;
+    for (uint32_t i = 0; i < e->n_nodes; i++)
+        s->pos[s->order[i]] = i;
+    for (uint32_t i = 0; i < e->n_nodes; i++) {
+        const uint32_t v = s->order[i];
+        if (v >= e->n_txn_nodes || !counts(e, ins_node_txn(e, v)))
+            continue;
+        if (!e->split || !(v & 1))
+            check_begin(s, ins_node_txn(e, v));
+        if (!e->split || (v & 1))
+            check_commit(s, ins_node_txn(e, v));
+    }
+}
+
+void ins_problem_graph(const struct ins_engine *e, struct ins_solver *s)
+{
+    for (uint32_t v = 0; v < e->n_nodes; v++) {
+        struct ins_preds q = ins_preds_of(v);
+        for (uint32_t u; (u = ins_preds_next(e, &q)) != INS_NONE;)
+            ins_solver_edge(s, 0, u, v);
+    }
+}
+
+/* Take the solver's order and choices over. */
+static void adopt(struct search *s, const struct ins_solver *solver)
+{
+    const struct ins_engine *e = s->e;
+    for (uint32_t v = 0; v < e->n_nodes; v++)
+        s->order[ins_solver_position(solver, v)] = v;
+    for (ins_txn t = 0; e->has_optional && t < e->h->n_txns; t++)
+        if (s->p.count_var[t])
+            e->chosen[t] = ins_solver_true(solver, (int)s->p.count_var[t]);
+    const uint32_t places = e->n_open_read ? e->open_off[e->n_open_read] : 0;
+    for (uint32_t x = 0; x < places; x++)
+        s->chosen_read[x] =
+            s->p.from_var[x] && ins_solver_true(solver, (int)s->p.from_var[x]);
+    s->solved = true;
+}
+
+static enum ins_verdict loop(struct search *s, struct ins_result *r, bool certificate)
+{
+    struct ins_engine *e = s->e;
+    for (;;) {
+        find_violations(s);
+        if (s->p.failed || e->failed || ins_limit_hit(e->limit))
+            return INS_UNDECIDED;
+        if (!s->found && s->solved)
+            return ins_order_holds(e, s->order) ? INS_PASS : INS_UNDECIDED;
+        struct ins_solver *solver = ins_solver_new(e->n_nodes);
+        if (!solver)
+            return INS_UNDECIDED;
+        struct ins_fed fed = {0};
+        ins_solver_hint_order(solver, s->pos);
+        ins_problem_graph(e, solver);
+        ins_problem_feed(&s->p, solver, &fed);
+        struct ins_error err = {0};
+        const enum ins_answer a = ins_solver_solve(solver, e->limit, &err);
+        if (getenv("INS_DEBUG")) {
+            const struct ins_solver_stats st = ins_solver_stats(solver);
+            fprintf(stderr,
+                    "search: found %lu vars %zu edges %zu answer %d conf %lu dec %lu\n",
+                    s->found, s->p.var.len, s->p.edge.len, a, st.conflicts,
+                    st.decisions);
+        }
+        if (a == INS_ANSWER_SAT)
+            adopt(s, solver);
+        ins_solver_free(solver);
+        if (a == INS_ANSWER_UNKNOWN)
+            return INS_UNDECIDED;
+        if (a == INS_ANSWER_UNSAT)
+            return ins_refute(e, &s->p, r, certificate);
+    }
+}
+
+enum ins_verdict ins_search(struct ins_engine *e, uint32_t *order, struct ins_result *r,
+                            bool certificate)
+{
+    struct search s = {.e = e, .order = order};
+    const uint32_t places = e->n_open_read ? e->open_off[e->n_open_read] : 0;
+    s.pos = INS_NEW(uint32_t, e->n_nodes);
+    s.current = INS_NEW(uint32_t, e->h->n_keys);
+    s.previous = INS_NEW(uint32_t, e->n_vers);
+    s.chosen_read = INS_NEW0(uint8_t, places);
+    enum ins_verdict v = INS_UNDECIDED;
+    if (s.pos && s.current && s.previous && s.chosen_read) {
+        for (uint32_t i = 0; i < e->n_nodes; i++)
+            s.pos[order[i]] = i;
+        if (ins_problem_init(&s.p, e, s.pos))
+            v = loop(&s, r, certificate);
+        ins_problem_release(&s.p);
+    }
+    ins_free(s.pos);
+    ins_free(s.current);
+    ins_free(s.previous);
+    ins_free(s.chosen_read);
+    return v;
+}

@@ -1,0 +1,198 @@
+#include "strong.h"
+
+#include "check/certificate.h"
+#include "check/justify.h"
+#include "check/search.h"
+
+/* One level under way. */
+struct job {
+    const struct ins_strong_options *o;
+    struct ins_result *r;
+    struct ins_engine e;
+    uint32_t *order; /* the answer, or where a schedule is tried */
+    enum ins_verdict verdict;
+};
+
+static enum ins_verdict fail_with_cycle(struct job *j, const struct ins_vec_u32 *cycle)
+{
+    struct ins_argument p = {0};
+    ins_justify(&j->e, cycle, &p);
+    enum ins_verdict v = INS_UNDECIDED;
+    if (!p.failed) {
+        v = INS_FAIL;
+        ins_anomaly_from(&j->e, &p, j->r);
+        if (j->o->certificate) {
+            struct ins_certificate *c = ins_certificate_get(j->r, j->e.h);
+            if (c)
+                ins_certificate_cycle(c, &j->e, &p);
+        }
+    }
+    ins_argument_release(&p);
+    return v;
+}
+
+static enum ins_verdict pass_with_order(struct job *j)
+{
+    if (j->o->certificate) {
+        struct ins_certificate *c = ins_certificate_get(j->r, j->e.h);
+        if (c)
+            ins_certificate_order(c, &j->e, j->order);
+    }
+    return INS_PASS;
+}
+
+/* Recorded times as ranks, where there are any. */
+static double *time_rank(const struct ins_engine *e)
+{
+    const struct ins_history *h = e->h;
+    if (!h->has_times)
+        return NULL;
+    double *rank = INS_NEW(double, e->n_nodes);
+    double last = 0;
+    for (uint32_t v = 0; rank && v < e->n_txn_nodes; v++) {
+        const ins_txn t = ins_node_txn(e, v);
+        const bool begin = e->split && !(v & 1);
+        const int64_t at = begin ? h->txn_begin[t] : h->txn_end[t];
+        if (at != INS_NO_TIME)
+            last = (double)at;
+        rank[v] = last;
+    }
+    for (uint32_t i = 0; rank && i < e->n_times; i++)
+        rank[e->n_txn_nodes + i] = -1e300;
+    return rank;
+}
+
+static bool try_times(struct job *j)
+{
+    double *rank = time_rank(&j->e);
+    const bool ok = rank && ins_schedule(&j->e, rank, j->order);
+    ins_free(rank);
+    return ok;
+}
+
+static enum ins_verdict search_further(struct job *j, struct ins_vec_u32 *cycle)
+{
+    struct ins_engine *e = &j->e;
+    switch (ins_saturate(e, cycle)) {
+    case INS_FOUND_CYCLE:
+        return fail_with_cycle(j, cycle);
+    case INS_FOUND_LIMIT:
+        return INS_UNDECIDED;
+    default:
+        break;
+    }
+    double *rank = ins_rank(e);
+    if (!rank)
+        return INS_UNDECIDED;
+    const bool ok = !e->contradiction && ins_schedule(e, rank, j->order);
+    ins_free(rank);
+    if (ok)
+        return pass_with_order(j);
+    if (e->contradiction)
+        memcpy(j->order, e->order, e->n_nodes * sizeof *j->order);
+    const enum ins_verdict v = ins_search(e, j->order, j->r, j->o->certificate);
+    return v == INS_PASS ? pass_with_order(j) : v;
+}
+
+static enum ins_verdict decide(struct job *j)
+{
+    struct ins_engine *e = &j->e;
+    struct ins_vec_u32 cycle = {0};
+    enum ins_verdict v;
+    ins_known(e);
+    if (!ins_topo(e, &cycle)) {
+        v = fail_with_cycle(j, &cycle);
+    } else if (e->failed) {
+        v = INS_UNDECIDED;
+    } else {
+        memcpy(j->order, e->order, e->n_nodes * sizeof *j->order);
+        if ((!e->n_keys_open && ins_order_holds(e, j->order)) || try_times(j))
+            v = pass_with_order(j);
+        else
+            v = search_further(j, &cycle);
+    }
+    ins_vec_u32_release(&cycle);
+    return v;
+}
+
+static const char *undecided_reason(const struct ins_strong_options *o)
+{
+    if (o->limit && atomic_load(&o->limit->hit))
+        return ins_limit_reason(o->limit);
+    return "out of memory";
+}
+
+static enum ins_status check_level(const struct ins_history *h, enum ins_level level,
+                                   const struct ins_strong_options *o,
+                                   struct ins_result *r, struct ins_error *err)
+{
+    struct job j = {.o = o, .r = r};
+    const int64_t start = ins_now_ns();
+    struct ins_level_result *l = &r->level[level];
+    const enum ins_status st = ins_engine_init(&j.e, h, level, o->limit, err);
+    if (st != INS_OK)
+        return st;
+    j.order = INS_NEW(uint32_t, j.e.n_nodes);
+    l->verdict = j.order ? decide(&j) : INS_UNDECIDED;
+    if (l->verdict == INS_UNDECIDED && !l->why)
+        l->why = undecided_reason(o);
+    ins_free(j.order);
+    ins_engine_release(&j.e);
+    l->seconds = (double)(ins_now_ns() - start) * 1e-9;
+    return INS_OK;
+}
+
+static bool asked(const struct ins_strong_options *o, enum ins_level l)
+{
+    return (o->levels >> l & 1) != 0;
+}
+
+static void imply(const struct ins_history *h, const struct ins_strong_options *o,
+                  struct ins_result *r, enum ins_level level, enum ins_level by)
+{
+    const enum ins_verdict v = r->level[by].verdict;
+    r->level[level].verdict = v;
+    if (v == INS_FAIL)
+        r->level[level].kinds |= r->level[by].kinds;
+    struct ins_certificate *c = o->certificate ? ins_certificate_get(r, h) : NULL;
+    if (c)
+        ins_certificate_implied(c, level, v, by);
+}
+
+/* The weakest level below `level` that is known to fail, or `level`. */
+static enum ins_level failed_below(const struct ins_result *r, enum ins_level level)
+{
+    for (int l = INS_RC; l < (int)level; l++)
+        if (r->level[l].verdict == INS_FAIL)
+            return (enum ins_level)l;
+    return level;
+}
+
+/* From strong to weak: a level that passes decides those below it. */
+enum ins_status ins_strong_check(const struct ins_history *h,
+                                 const struct ins_strong_options *o,
+                                 struct ins_result *r, struct ins_error *err)
+{
+    enum ins_level passed = INS_N_LEVELS;
+    for (int i = INS_SSER; i >= INS_PC; i--) {
+        const enum ins_level level = (enum ins_level)i;
+        if (!asked(o, level))
+            continue;
+        const enum ins_level below = failed_below(r, level);
+        if (below != level) {
+            imply(h, o, r, level, below);
+        } else if (passed != INS_N_LEVELS) {
+            imply(h, o, r, level, passed);
+        } else if (level == INS_SSER && !h->has_times) {
+            r->level[level].verdict = INS_UNDECIDED;
+            r->level[level].why = "the history records no real time";
+        } else {
+            const enum ins_status st = check_level(h, level, o, r, err);
+            if (st != INS_OK)
+                return st;
+        }
+        if (r->level[level].verdict == INS_PASS)
+            passed = level;
+    }
+    return INS_OK;
+}
