@@ -73,14 +73,11 @@ static bool try_times(struct job *j)
 static enum ins_verdict search_further(struct job *j, struct ins_vec_u32 *cycle)
 {
     struct ins_engine *e = &j->e;
-    switch (ins_saturate(e, cycle)) {
-    case INS_FOUND_CYCLE:
+    const enum ins_found f = ins_saturate(e, cycle);
+    if (f == INS_FOUND_CYCLE)
         return fail_with_cycle(j, cycle);
-    case INS_FOUND_LIMIT:
+    if (f == INS_FOUND_LIMIT)
         return INS_UNDECIDED;
-    default:
-        break;
-    }
     double *rank = ins_rank(e);
     if (!rank)
         return INS_UNDECIDED;
