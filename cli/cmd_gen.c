@@ -12,7 +12,7 @@ static bool known_anomaly(const char *word)
     struct suggestion s;
     suggest_start(&s, word);
     const char *name;
-    for (unsigned i = 0; (name = insula_anomaly(i)); i++) {
+    for (unsigned i = 0; (name = insula_injectable(i)); i++) {
         if (!strcmp(name, word))
             return true;
         suggest_candidate(&s, name);
@@ -46,7 +46,7 @@ static double share_of_reads(const struct options *o)
 static struct insula_history *generate(const struct options *o)
 {
     const struct insula_gen_options gen = {
-        .level = insula_level_id(o->text[OPT_level]),
+        .level = o->text[OPT_level] ? insula_level_id(o->text[OPT_level]) : NULL,
         .inject = o->text[OPT_inject],
         .sessions = (unsigned)o->number[OPT_sessions],
         .txns = (uint64_t)o->number[OPT_txns],
@@ -60,6 +60,7 @@ static struct insula_history *generate(const struct options *o)
         .info = o->number[OPT_info],
         .list = opt_given(o, OPT_list),
         .mini = opt_given(o, OPT_mini),
+        .no_times = opt_given(o, OPT_no_times),
         .seed = seed_of(o),
         .threads = (unsigned)o->number[OPT_threads],
     };

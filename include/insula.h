@@ -153,7 +153,7 @@ INSULA_API int insula_stats(const struct insula_history *history, const char *pa
 
 /* Zero means the default in brackets. */
 struct insula_gen_options {
-    const char *level;   /* rc ra cc pc si ser sser [ser] */
+    const char *level;   /* rc ra cc pc si ser sser [ser; sser with inject] */
     const char *inject;  /* plant one anomaly of this name, or NULL */
     unsigned sessions;   /* [10] */
     uint64_t txns;       /* in all sessions together [1000] */
@@ -167,12 +167,16 @@ struct insula_gen_options {
     double info;         /* share of indeterminate transactions */
     int list;            /* appends and list reads */
     int mini;            /* every write follows a read of its key */
+    int no_times;        /* leave begin and end times out */
     uint64_t seed;
     unsigned threads;
 };
 
 INSULA_API struct insula_history *
 insula_generate(const struct insula_gen_options *options, struct insula_error *error);
+
+/* The name of anomaly number i that can be planted; NULL past the last. */
+INSULA_API const char *insula_injectable(unsigned i);
 
 /* ---- checking ---- */
 

@@ -1,0 +1,55 @@
+#include "handle.h"
+
+#include "gen/gen.h"
+
+/* A share in which zero means the default and below zero means none. */
+static double share(double given, double standard)
+{
+    return given < 0 ? 0 : given > 0 ? given : standard;
+}
+
+static unsigned count(unsigned given, unsigned standard)
+{
+    return given ? given : standard;
+}
+
+struct insula_history *insula_generate(const struct insula_gen_options *options,
+                                       struct insula_error *error)
+{
+    static const struct insula_gen_options defaults = {0};
+    if (!options)
+        options = &defaults;
+    /* What is planted should be all there is to find. */
+    const char *level = options->inject ? "sser" : "ser";
+    const struct ins_gen_options gen = {
+        .level = options->level ? options->level : level,
+        .inject = options->inject,
+        .sessions = count(options->sessions, 10),
+        .txns = options->txns ? options->txns : 1000,
+        .ops = count(options->ops, 8),
+        .keys = count(options->keys, 1000),
+        .reads = share(options->reads, 0.5),
+        .dist = options->dist ? options->dist : "uniform",
+        .dup = options->dup,
+        .dup_values = count(options->dup_values, 100),
+        .abort = options->abort,
+        .info = options->info,
+        .list = options->list != 0,
+        .mini = options->mini != 0,
+        .no_times = options->no_times != 0,
+        .seed = options->seed,
+        .threads = options->threads,
+    };
+    struct ins_error err = {0};
+    struct ins_history *h = NULL;
+    if (ins_generate(&gen, &h, &err) != INS_OK) {
+        (void)ins_handle_error(error, &err);
+        return NULL;
+    }
+    return ins_handle_history(h, 0, error);
+}
+
+const char *insula_injectable(unsigned i)
+{
+    return ins_inject_name(i);
+}

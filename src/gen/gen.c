@@ -1,0 +1,450 @@
+#include "gen.h"
+
+#include "base/mem.h"
+#include "gen/inject.h"
+#include "gen/sim.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum phase { IDLE, RUNNING, COMMITTED };
+
+enum { NS_PER_TICK = 1000 };
+
+/* ---- room ---- */
+
+static enum ins_status check_options(const struct ins_gen_options *o,
+                                     const struct ins_plant *p, struct ins_error *err)
+{
+    if (!ins_store_find(o->level))
+        return ins_fail(
+            err, INS_E_USAGE, 0,
+            "cannot simulate level '%s', expected rc, ra, cc, pc, si, ser or "
+            "sser",
+            o->level);
+    if (o->abort + o->info > 1)
+        return ins_fail(err, INS_E_USAGE, 0,
+                        "aborted and indeterminate transactions are more than all");
+    if (o->list && o->dup > 0)
+        return ins_fail(err, INS_E_USAGE, 0,
+                        "elements of lists are unique, duplicates are for registers");
+    if (!o->sessions || !o->txns || !o->ops || !o->keys || !o->dup_values)
+        return ins_fail(err, INS_E_USAGE, 0,
+                        "a history needs sessions, transactions, operations and keys");
+    if (o->txns > UINT32_MAX / o->ops - p->ops - 64 ||
+        (uint64_t)o->keys + p->keys > INS_OP_KEY)
+        return ins_fail(err, INS_E_USAGE, 0,
+                        "%" PRIu64 " transactions of %" PRIu32 " operations on %" PRIu32
+                        " keys are more than a history can hold",
+                        o->txns, o->ops, o->keys);
+    return INS_OK;
+}
+
+/* All arrays but those of lists, with room for the plant. */
+static bool allocate(struct ins_history *h, const struct ins_gen_options *o,
+                     const struct ins_plant *p, uint32_t sessions)
+{
+    const size_t txns = (size_t)o->txns + p->txns + 1;
+    const size_t ops = (size_t)o->txns * o->ops + p->ops;
+    const size_t keys = (size_t)o->keys + p->keys;
+    h->session_first = INS_NEW(uint32_t, (size_t)sessions + p->sessions + 1);
+    h->session_name = INS_NEW(uint64_t, (size_t)sessions + p->sessions);
+    h->txn_op = INS_NEW(uint32_t, txns + 1);
+    h->txn_session = INS_NEW(uint32_t, txns);
+    h->txn_status = INS_NEW0(uint8_t, txns);
+    h->op_key = INS_NEW(uint32_t, ops);
+    h->op_from = INS_NEW(uint32_t, ops);
+    h->op_value = INS_NEW(uint64_t, ops);
+    h->key_name = INS_NEW(uint64_t, keys);
+    h->key_flags = INS_NEW(uint8_t, keys);
+    h->key_init = INS_NEW0(uint64_t, keys);
+    if (!o->no_times) {
+        h->txn_begin = INS_NEW(int64_t, txns);
+        h->txn_end = INS_NEW(int64_t, txns);
+        if (!h->txn_begin || !h->txn_end)
+            return false;
+        h->txn_begin[0] = h->txn_end[0] = INS_NO_TIME;
+    }
+    return h->session_first && h->session_name && h->txn_op && h->txn_session &&
+           h->txn_status && h->op_key && h->op_from && h->op_value && h->key_name &&
+           h->key_flags && h->key_init;
+}
+
+/* Every session has its share of the transactions, and every transaction its place. */
+static void lay_out(struct ins_history *h, const struct ins_gen_options *o,
+                    uint32_t sessions)
+{
+    h->n_sessions = sessions;
+    h->n_txns = (uint32_t)o->txns + 1;
+    h->n_ops = (uint32_t)o->txns * o->ops;
+    h->n_keys = o->keys;
+    h->txn_session[0] = INS_NONE;
+    h->txn_op[0] = 0;
+    ins_txn t = 1;
+    for (uint32_t s = 0; s < sessions; s++) {
+        h->session_first[s] = t;
+        h->session_name[s] = s;
+        const uint64_t share = o->txns / sessions + (s < o->txns % sessions);
+        for (uint64_t i = 0; i < share; i++, t++) {
+            h->txn_session[t] = s;
+            h->txn_op[t] = (t - 1) * o->ops;
+        }
+    }
+    h->session_first[sessions] = t;
+    h->txn_op[t] = h->n_ops;
+    for (ins_key k = 0; k < o->keys; k++) {
+        h->key_name[k] = k;
+        h->key_flags[k] = INS_KEY_HAS_INIT | (o->list ? INS_KEY_LIST : 0);
+    }
+    (void)snprintf(h->format, sizeof h->format, "generated");
+    (void)snprintf(h->init_name, sizeof h->init_name, "init");
+}
+
+static bool init_own(struct ins_sim *s)
+{
+    s->n_own = s->store->statement ? s->n_clients : 1;
+    s->own = INS_NEW0(struct ins_own, s->n_own);
+    uint32_t size = 8;
+    while (size < 2 * s->o->ops)
+        size *= 2;
+    for (uint32_t i = 0; s->own && i < s->n_own; i++) {
+        s->own[i].mask = size - 1;
+        s->own[i].slot = INS_NEW0(struct ins_own_slot, size);
+        if (!s->own[i].slot)
+            return false;
+    }
+    return s->own != NULL;
+}
+
+static enum ins_status init_sim(struct ins_sim *s, struct ins_error *err)
+{
+    const struct ins_gen_options *o = s->o;
+    s->store = ins_store_find(o->level);
+    s->n_clients = s->h->n_sessions;
+    s->rng.state = o->seed;
+    s->first_unique = o->dup > 0 ? o->dup_values + 1 : 1;
+    /* Of u units that are updates with share q, the share of writes is q / (1 + q). */
+    s->update_share = o->reads > 0.5 ? (1 - o->reads) / o->reads : 1;
+    enum ins_status st = ins_dist_init(&s->keys, o->dist, o->keys, err);
+    if (st == INS_OK && o->dup > 0)
+        st = ins_dist_init(&s->values, "zipf:0.5", o->dup_values, err);
+    if (st != INS_OK)
+        return st;
+    s->client = INS_NEW0(struct ins_client, s->n_clients);
+    s->counter = INS_NEW0(uint32_t, o->keys);
+    if (o->list)
+        s->position = INS_NEW(uint32_t, s->h->n_ops);
+    if (!s->client || !s->counter || (o->list && !s->position) || !init_own(s) ||
+        !s->store->init(s))
+        return ins_nomem(err, "the simulated store");
+    for (uint32_t i = 0; i < s->n_clients; i++) {
+        s->client[i].txn = s->h->session_first[i];
+        s->client[i].end = s->h->session_first[i + 1];
+    }
+    if (o->list)
+        memset(s->position, 0xff, s->h->n_ops * sizeof *s->position);
+    return INS_OK;
+}
+
+static void release_sim(struct ins_sim *s)
+{
+    ins_dist_release(&s->keys);
+    ins_dist_release(&s->values);
+    ins_free(s->client);
+    for (uint32_t i = 0; s->own && i < s->n_own; i++)
+        ins_free(s->own[i].slot);
+    ins_free(s->own);
+    ins_free(s->counter);
+    ins_free(s->version);
+    ins_free(s->stamp);
+    ins_free(s->ts_key);
+    for (uint32_t r = 0; r < INS_MAX_REPLICAS; r++) {
+        ins_free(s->replica[r].version);
+        ins_free(s->replica[r].seq);
+        ins_vec_u32_release(&s->replica[r].log);
+        ins_vec_u32_release(&s->replica[r].pending);
+    }
+    ins_free(s->commit_number);
+    ins_free(s->position);
+    ins_free(s->last_appender);
+    ins_free(s->previous);
+    ins_free(s->applied);
+    ins_vec_u32_release(&s->stack);
+}
+
+/* ---- programs ---- */
+
+static void put_read(struct ins_sim *s, uint32_t op, ins_key k)
+{
+    s->h->op_key[op] = k;
+}
+
+static void put_write(struct ins_sim *s, uint32_t op, ins_key k)
+{
+    s->h->op_key[op] = k | INS_OP_WRITE;
+    if (s->o->dup > 0 && ins_rng_unit(&s->rng) < s->o->dup)
+        s->h->op_value[op] = 1 + ins_dist_next(&s->values, &s->rng);
+    else
+        s->h->op_value[op] = s->first_unique + s->counter[k]++;
+}
+
+/* Has the transaction that starts at `first` appended to k before `op`? */
+static bool appended_before(const struct ins_sim *s, uint32_t first, uint32_t op,
+                            ins_key k)
+{
+    for (uint32_t i = first; i < op; i++)
+        if (s->h->op_key[i] == (k | INS_OP_WRITE))
+            return true;
+    return false;
+}
+
+/* A key that the transaction may read now.  Where it must not read its own appends, a
+ * few more are tried; *own is set when all of them were appended to. */
+static ins_key key_to_read(struct ins_sim *s, uint32_t first, uint32_t op, bool *own)
+{
+    ins_key k = ins_dist_next(&s->keys, &s->rng);
+    *own = false;
+    if (!s->o->list || !s->store->appends_interleave)
+        return k;
+    for (int i = 0; (*own = appended_before(s, first, op, k)) && i < 8; i++)
+        k = ins_dist_next(&s->keys, &s->rng);
+    return k;
+}
+
+/* Choose what transaction t does; what its reads return is up to the store. */
+static void write_program(struct ins_sim *s, ins_txn t)
+{
+    const struct ins_gen_options *o = s->o;
+    const uint32_t first = s->h->txn_op[t], end = s->h->txn_op[t + 1];
+    bool own;
+    for (uint32_t op = first; op < end; op++) {
+        if (o->mini) {
+            const ins_key k = key_to_read(s, first, op, &own);
+            const bool update = op + 1 < end && ins_rng_unit(&s->rng) < s->update_share;
+            if (own) {
+                /* It was read before the append, so this one follows a read too. */
+                put_write(s, op, k);
+                continue;
+            }
+            put_read(s, op, k);
+            if (update)
+                put_write(s, ++op, k);
+        } else if (ins_rng_unit(&s->rng) < o->reads) {
+            const ins_key k = key_to_read(s, first, op, &own);
+            if (own)
+                put_write(s, op, k);
+            else
+                put_read(s, op, k);
+        } else {
+            put_write(s, op, ins_dist_next(&s->keys, &s->rng));
+        }
+    }
+}
+
+/* ---- time ---- */
+
+static int64_t next_time(struct ins_sim *s)
+{
+    s->tick++;
+    return (int64_t)s->tick * NS_PER_TICK + ins_rng_below(&s->rng, NS_PER_TICK);
+}
+
+static void begin(struct ins_sim *s, struct ins_client *c)
+{
+    const struct ins_gen_options *o = s->o;
+    const double fate = ins_rng_unit(&s->rng);
+    enum ins_txn_status status = INS_COMMITTED;
+    if (fate < o->abort)
+        status = INS_ABORTED;
+    else if (fate < o->abort + o->info)
+        status = INS_INDETERMINATE;
+    s->h->txn_status[c->txn] = (uint8_t)status;
+    c->effect = status == INS_COMMITTED ||
+                (status == INS_INDETERMINATE && ins_rng_below(&s->rng, 2));
+    write_program(s, c->txn);
+    if (s->h->txn_begin)
+        s->h->txn_begin[c->txn] = next_time(s);
+    if (s->store->begin)
+        s->store->begin(s, c);
+    c->phase = RUNNING;
+}
+
+static void end(struct ins_sim *s, struct ins_client *c)
+{
+    if (s->h->txn_begin) {
+        const int64_t now = next_time(s);
+        const bool known = s->h->txn_status[c->txn] != INS_INDETERMINATE;
+        s->h->txn_end[c->txn] = known ? now : INS_NO_TIME;
+    }
+    c->phase = IDLE;
+    c->txn++;
+}
+
+/* Let one client make one step. */
+static void step(struct ins_sim *s, struct ins_client *c)
+{
+    switch ((enum phase)c->phase) {
+    case IDLE:
+        begin(s, c);
+        return;
+    case RUNNING:
+        if (s->store->statement && c->op < s->h->txn_op[c->txn + 1]) {
+            s->store->statement(s, c);
+            return;
+        }
+        s->store->commit(s, c);
+        c->phase = COMMITTED;
+        return;
+    case COMMITTED:
+        end(s, c);
+        return;
+    }
+}
+
+/* Sessions take turns at random until all are done. */
+static enum ins_status run(struct ins_sim *s, struct ins_error *err)
+{
+    uint32_t *active = INS_NEW(uint32_t, s->n_clients);
+    if (!active)
+        return ins_nomem(err, "the sessions");
+    uint32_t n = s->n_clients;
+    for (uint32_t i = 0; i < n; i++)
+        active[i] = i;
+    while (n) {
+        const uint32_t i = ins_rng_below(&s->rng, n);
+        struct ins_client *c = &s->client[active[i]];
+        step(s, c);
+        if (c->txn == c->end)
+            active[i] = active[--n];
+    }
+    ins_free(active);
+    bool failed = s->stack.failed != 0;
+    for (uint32_t r = 0; r < s->n_replicas; r++)
+        failed |= s->replica[r].log.failed || s->replica[r].pending.failed;
+    return failed ? ins_nomem(err, "the replicas") : INS_OK;
+}
+
+/* ---- lists ---- */
+
+/* The appends of each key in order: off is by key. */
+struct sequences {
+    uint64_t *off, *value;
+};
+
+static bool collect_appends(struct ins_sim *s, struct sequences *q)
+{
+    const struct ins_history *h = s->h;
+    q->off = INS_NEW0(uint64_t, (size_t)h->n_keys + 1);
+    q->value = INS_NEW(uint64_t, h->n_ops);
+    if (!q->off || !q->value)
+        return false;
+    for (uint32_t op = 0; op < h->n_ops; op++)
+        if (s->position[op] != INS_NONE)
+            q->off[(h->op_key[op] & INS_OP_KEY) + 1]++;
+    for (ins_key k = 0; k < h->n_keys; k++)
+        q->off[k + 1] += q->off[k];
+    for (uint32_t op = 0; op < h->n_ops; op++)
+        if (s->position[op] != INS_NONE)
+            q->value[q->off[h->op_key[op] & INS_OP_KEY] + s->position[op]] =
+                h->op_value[op];
+    return true;
+}
+
+static uint64_t list_length(uint64_t packed)
+{
+    return (uint32_t)packed + (packed >> 32);
+}
+
+/* What a read of transaction t at `op` showed: a prefix, then own appends. */
+static void write_list(struct ins_history *h, const struct sequences *q, ins_txn t,
+                       uint32_t op)
+{
+    const ins_key k = h->op_key[op];
+    const uint64_t packed = h->op_value[op];
+    const uint32_t prefix = (uint32_t)packed;
+    uint64_t *out = h->list_elem + h->list_off[h->n_lists];
+    if (prefix)
+        memcpy(out, q->value + q->off[k], prefix * sizeof *out);
+    out += prefix;
+    uint32_t own = (uint32_t)(packed >> 32);
+    for (uint32_t i = h->txn_op[t]; own; i++)
+        if (h->op_key[i] == (k | INS_OP_WRITE)) {
+            *out++ = h->op_value[i];
+            own--;
+        }
+    h->op_value[op] = h->n_lists;
+    h->n_lists++;
+    h->list_off[h->n_lists] = h->list_off[h->n_lists - 1] + list_length(packed);
+}
+
+static enum ins_status make_lists(struct ins_sim *s, const struct ins_plant *p,
+                                  struct ins_error *err)
+{
+    struct ins_history *h = s->h;
+    uint64_t elements = 0;
+    size_t lists = 0;
+    for (uint32_t op = 0; op < h->n_ops; op++)
+        if (!(h->op_key[op] & INS_OP_WRITE)) {
+            lists++;
+            elements += list_length(h->op_value[op]);
+        }
+    struct sequences q = {0};
+    h->list_off = INS_NEW(uint64_t, lists + p->lists + 1);
+    h->list_elem = INS_NEW(uint64_t, elements + p->elements);
+    const bool room = h->list_off && h->list_elem && collect_appends(s, &q);
+    if (room) {
+        h->list_off[0] = 0;
+        for (ins_txn t = 1; t < h->n_txns; t++)
+            for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
+                if (!(h->op_key[op] & INS_OP_WRITE))
+                    write_list(h, &q, t, op);
+    }
+    ins_free(q.off);
+    ins_free(q.value);
+    return room ? INS_OK : ins_nomem(err, "the lists that were read");
+}
+
+/* ---- all of it ---- */
+
+static enum ins_status simulate(struct ins_history *h, const struct ins_gen_options *o,
+                                const struct ins_plant *p, struct ins_error *err)
+{
+    struct ins_sim s = {.o = o, .h = h};
+    enum ins_status st = init_sim(&s, err);
+    if (st == INS_OK)
+        st = run(&s, err);
+    if (st == INS_OK && o->list)
+        st = make_lists(&s, p, err);
+    if (st == INS_OK)
+        ins_plant_add(p, h, (int64_t)(s.tick + 2) * NS_PER_TICK, NS_PER_TICK);
+    release_sim(&s);
+    return st;
+}
+
+enum ins_status ins_generate(const struct ins_gen_options *o, struct ins_history **out,
+                             struct ins_error *err)
+{
+    *out = NULL;
+    struct ins_plant p;
+    enum ins_status st = ins_plant_find(&p, o->inject, o->list, err);
+    if (st == INS_OK)
+        st = check_options(o, &p, err);
+    if (st != INS_OK)
+        return st;
+    struct ins_history *h = INS_NEW0(struct ins_history, 1);
+    const uint32_t sessions = o->sessions < o->txns ? o->sessions : (uint32_t)o->txns;
+    if (!h || !allocate(h, o, &p, sessions)) {
+        st = ins_nomem(err, "the history");
+    } else {
+        lay_out(h, o, sessions);
+        st = simulate(h, o, &p, err);
+    }
+    if (st == INS_OK)
+        st = ins_history_freeze(h, o->threads, err);
+    if (st != INS_OK) {
+        ins_history_free(h);
+        return st;
+    }
+    *out = h;
+    return INS_OK;
+}

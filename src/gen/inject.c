@@ -1,0 +1,233 @@
+#include "inject.h"
+
+#include "gen.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* A script lists sessions separated by '|', their transactions separated by ';', their
+ * operations separated by blanks: wx1 writes or appends 1 to key x, rx1 reads 1 from
+ * it; registers start as 0.  A list read has all elements, none for an empty list.  "!"
+ * before a transaction: it aborts.  Two digits: it runs from that time to that; else it
+ * overlaps the transactions of the other sessions.
+ *
+ * Each register script shows its anomaly by the definition in the table of result.h;
+ * the comments say which order is forced and what contradicts it. */
+struct script {
+    const char *name;
+    const char *registers, *list; /* NULL where it cannot be shown */
+};
+
+static const struct script scripts[] = {
+    {"ThinAirRead", "rx7", "rx7"},
+    {"AbortedRead", "!wx1 | rx1", "!wx1 | rx1"},
+    {"FutureRead", "rx1 wx1", "rx1 wx1"},
+    {"NotMyOwnWrite", "wx1 | wx2 rx1", "wx1 rx"},
+    {"NotMyLastWrite", "wx1 wx2 rx1", "wx1 wx2 rx1"},
+    {"IntermediateRead", "wx1 wx2 | rx1", "wx1 wx2 | rx1"},
+    {"CyclicCO", "rx1 wy1 | ry1 wx1", "rx1 wy1 | ry1 wx1"},
+    /* The third sees the second, then x from the first, which the second has read. */
+    {"NonMonoReadCO", "wx1 | rx1 wx2 wy2 | ry2 rx1", "wx1 | rx1 wx2 wy2 | ry2 rx1"},
+    /* The third puts the second before the first, the fourth the first before it. */
+    {"NonMonoReadCM", "wx1 wy1 | wx2 wy2 | ry2 rx1 | ry1 rx2", NULL},
+    {"NonRepeatableRead", "wx1 | rx0 rx1", "wx1 | rx rx1"},
+    /* The same reads as for rc, in the order that rc permits. */
+    {"FracturedReadCO", "wx1 | rx1 wx2 wy2 | rx1 ry2", "wx1 | rx1 wx2 wy2 | rx1 ry2"},
+    {"FracturedReadCM", "wx1 wy1 | wx2 wy2 | rx1 ry2", NULL},
+    /* The cause reaches the last transaction only through the third. */
+    {"COConflictCM", "wx1 | rx1 wx2 | rx2 wy3 | ry3 rx1",
+     "wx1 | rx1 wx2 | rx12 wy3 | ry3 rx1"},
+    {"ConflictCM", "wx1 wa1 | ra1 wb1 | rb1 rx2 | wx2 wc1 | rc1 wd1 | rd1 rx1", NULL},
+    {"duplicate-elements", NULL, "wx1 | rx11"},
+    {"incompatible-order", NULL, "wx1 | wx2 | rx12 | rx21"},
+    {"G0", NULL, "wx1 wy1 | wx2 wy2 | rx12 | ry21"},
+    {"G1c", NULL, "wx1 ry1 | wx2 wy1 | rx12"},
+    {"LostUpdate", "rx0 wx1 | rx0 wx2", "rx wx1 | rx wx2"},
+    /* The third fixes the first before the second on x; the fourth sees the second and
+     * misses the first's y. */
+    {"G-single", "wx1 wy1 wq1 | wx2 wz1 | rq1 rx2 | rz1 ry0",
+     "wx1 wy1 | wx2 wz1 | rx12 | rz1 ry"},
+    {"LongFork", "wx1 | wy1 | rx1 ry0 | ry1 rx0", "wx1 | wy1 | rx1 ry | ry1 rx"},
+    /* Two pairs of writers in a fixed order; the later of each pair misses a write of
+     * the other pair's earlier one. */
+    {"G-nonadjacent",
+     "wx1 wv1 wq1 | wx2 ry0 | rq1 rx2 | wy1 wz1 wp1 | wz2 rv0 | rp1 rz2",
+     "wx1 wv1 | wx2 ry | rx12 | wy1 wz1 | wz2 rv | rz12"},
+    {"G2-item", "rx0 ry0 wx1 | rx0 ry0 wy1", "rx ry wx1 | rx ry wy1"},
+    {"G-single-process", "wx1 wy1 wq1 | wx2 ; ry0 | rq1 rx2",
+     "wx1 wy1 | wx2 ; ry | rx12"},
+    {"LongFork-process", "wx1 ; ry0 | wy1 ; rx0", "wx1 ; ry | wy1 ; rx"},
+    {"G2-item-process", "wy1 ; rx0 | wx1 ry0", "wy1 ; rx | wx1 ry"},
+    {"G0-realtime", "01 wx1 | 23 wx2 wq1 | 05 rq1 rx1", "01 wx1 | 23 wx2 | 05 rx21"},
+    {"G1c-realtime", "01 rx1 | 23 wx1", "01 rx1 | 23 wx1"},
+    {"G-single-realtime", "01 wx1 | 23 rx0", "01 wx1 | 23 rx"},
+    {"G2-item-realtime", "01 wy1 | 23 rx0 | 03 wx1 ry0", "01 wy1 | 23 rx | 03 wx1 ry"},
+};
+enum { N_SCRIPTS = sizeof scripts / sizeof *scripts };
+
+const char *ins_inject_name(unsigned i)
+{
+    return i < N_SCRIPTS ? scripts[i].name : NULL;
+}
+
+/* ---- reading a script ---- */
+
+/* Walks over a script's words; the history is NULL while it is only measured. */
+struct walk {
+    struct ins_plant count;
+    struct ins_history *h;
+    uint8_t key[26]; /* number + 1 of the keys met, by letter */
+    bool list;
+    ins_key first_key;
+    int64_t now, unit;
+    uint32_t in_session; /* transactions of the session so far */
+};
+
+static ins_key key_of(struct walk *w, char letter)
+{
+    uint8_t *k = &w->key[letter - 'a'];
+    if (!*k)
+        *k = (uint8_t)++w->count.keys;
+    return w->first_key + *k - 1;
+}
+
+static void put_list(struct ins_history *h, const char *digits, size_t n)
+{
+    uint64_t at = h->list_off[h->n_lists];
+    for (size_t i = 0; i < n; i++)
+        h->list_elem[at++] = (uint64_t)(digits[i] - '0');
+    h->list_off[++h->n_lists] = at;
+}
+
+static void do_op(struct walk *w, const char *word, size_t len)
+{
+    const bool write = word[0] == 'w';
+    const ins_key k = key_of(w, word[1]);
+    const bool list_read = w->list && !write;
+    struct ins_history *h = w->h;
+    if (h) {
+        h->op_key[h->n_ops] = k | (write ? INS_OP_WRITE : 0);
+        h->op_value[h->n_ops] = list_read ? h->n_lists : (uint64_t)(word[2] - '0');
+        h->n_ops++;
+        if (list_read)
+            put_list(h, word + 2, len - 2);
+    }
+    w->count.ops++;
+    w->count.lists += list_read;
+    w->count.elements += list_read ? len - 2 : 0;
+}
+
+static void begin_txn(struct walk *w)
+{
+    struct ins_history *h = w->h;
+    if (h) {
+        const ins_txn t = h->n_txns++;
+        h->txn_op[t] = h->n_ops;
+        h->txn_session[t] = h->n_sessions - 1;
+        h->txn_status[t] = INS_COMMITTED;
+        if (h->txn_begin) {
+            /* Overlapping, but in order within the session. */
+            h->txn_begin[t] = w->now + 5 * w->unit * w->in_session;
+            h->txn_end[t] = h->txn_begin[t] + 4 * w->unit;
+        }
+    }
+    w->in_session++;
+    w->count.txns++;
+}
+
+static void begin_session(struct walk *w)
+{
+    if (w->h) {
+        w->h->session_first[w->h->n_sessions] = w->h->n_txns;
+        w->h->session_name[w->h->n_sessions] = w->h->n_sessions;
+        w->h->n_sessions++;
+    }
+    w->in_session = 0;
+    w->count.sessions++;
+    begin_txn(w);
+}
+
+static void set_times(const struct walk *w, const char *word)
+{
+    struct ins_history *h = w->h;
+    if (!h || !h->txn_begin)
+        return;
+    h->txn_begin[h->n_txns - 1] = w->now + (word[0] - '0') * w->unit;
+    h->txn_end[h->n_txns - 1] = w->now + (word[1] - '0') * w->unit + w->unit / 2;
+}
+
+static void do_word(struct walk *w, const char *word, size_t len)
+{
+    if (*word == '!') {
+        if (w->h)
+            w->h->txn_status[w->h->n_txns - 1] = INS_ABORTED;
+        word++;
+        len--;
+    }
+    if (*word == '|')
+        begin_session(w);
+    else if (*word == ';')
+        begin_txn(w);
+    else if (isdigit((unsigned char)*word))
+        set_times(w, word);
+    else
+        do_op(w, word, len);
+}
+
+static void walk_script(struct walk *w, const char *script)
+{
+    begin_session(w);
+    for (const char *word = script; *word;) {
+        const size_t len = strcspn(word, " ");
+        do_word(w, word, len);
+        word += len;
+        word += strspn(word, " ");
+    }
+}
+
+enum ins_status ins_plant_find(struct ins_plant *p, const char *name, bool list,
+                               struct ins_error *err)
+{
+    memset(p, 0, sizeof *p);
+    if (!name)
+        return INS_OK;
+    for (size_t i = 0; i < N_SCRIPTS; i++) {
+        if (strcmp(scripts[i].name, name) != 0)
+            continue;
+        const char *script = list ? scripts[i].list : scripts[i].registers;
+        if (!script)
+            return ins_fail(
+                err, INS_E_USAGE, 0,
+                list ? "'%s' cannot be shown with lists, only with registers"
+                     : "'%s' cannot be shown with registers, only with lists",
+                name);
+        struct walk w = {.list = list};
+        walk_script(&w, script);
+        *p = w.count;
+        p->script = script;
+        return INS_OK;
+    }
+    return ins_fail(err, INS_E_USAGE, 0, "cannot plant '%s', no such anomaly", name);
+}
+
+void ins_plant_add(const struct ins_plant *p, struct ins_history *h, int64_t now,
+                   int64_t unit)
+{
+    if (!p->script)
+        return;
+    const ins_key first = h->n_keys;
+    struct walk w = {.h = h,
+                     .list = p->lists || (first && ins_is_list_key(h, 0)),
+                     .first_key = first,
+                     .now = now,
+                     .unit = unit};
+    walk_script(&w, p->script);
+    for (ins_key k = first; k < first + p->keys; k++) {
+        h->key_name[k] = k;
+        h->key_flags[k] = INS_KEY_HAS_INIT | (w.list ? INS_KEY_LIST : 0);
+        h->key_init[k] = 0;
+    }
+    h->n_keys += p->keys;
+    h->session_first[h->n_sessions] = h->n_txns;
+    h->txn_op[h->n_txns] = h->n_ops;
+}
