@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { HUGE_PAGE = 1 << 21, WORTH_HUGE_PAGES = 1 << 24 };
+enum { HUGE_PAGE = 1 << 21, WORTH_HUGE_PAGES = 1 << 22 };
 
 void *ins_alloc(size_t count, size_t size)
 {

@@ -30,6 +30,7 @@ struct part {
     struct ins_vec_u32 unresolved;
     struct ins_vec_ambiguous ambiguous;
     uint64_t duplicates;
+    uint64_t widest; /* the bits of all values written */
     bool failed;
 };
 
@@ -37,15 +38,38 @@ struct freeze {
     struct ins_history *h;
     unsigned n_parts;
     struct part part[MAX_PARTS];
-    /* Final writes of committed and indeterminate transactions, by key. */
-    uint64_t *value;
-    ins_txn *txn;
+    /* Final writes of committed and indeterminate transactions, by key: one word each,
+     * value above transaction, while the values fit 32 bits; else two words.  To have
+     * both in one place spares half of the cache misses. */
+    uint64_t *entry;
+    bool wide;
+    /* One byte of each value, to find the place in a short list with one miss. */
+    uint8_t *mark;
     uint64_t *off;
+    /* What every key starts as, when that is the same for all; see starts_as. */
+    bool same_start;
+    uint8_t start_flags;
+    uint64_t start_value;
     /* Keys with long lists have a hash region of 3/2 their length in `slot`. */
     uint64_t *region; /* by key, start; NULL when no list is long */
     uint32_t *slot;   /* place in the lists + 1, 0 when free */
     uint32_t *next;   /* by place: another place with the same value + 1, or 0 */
 };
+
+static inline uint64_t entry_value(const struct freeze *f, uint64_t place)
+{
+    return f->wide ? f->entry[2 * place] : f->entry[place] >> 32;
+}
+
+static inline ins_txn entry_txn(const struct freeze *f, uint64_t place)
+{
+    return (ins_txn)(f->wide ? f->entry[2 * place + 1] : f->entry[place]);
+}
+
+static inline uint8_t mark_of(uint64_t value)
+{
+    return (uint8_t)(value ^ value >> 8 ^ value >> 16 ^ value >> 24);
+}
 
 /* ---- splitting the work ---- */
 
@@ -140,9 +164,12 @@ static void mark_txn(struct part *p, struct ins_history *h, struct own_writes *o
     }
     if (aborted)
         return;
-    for (uint32_t op = begin; op < end; op++)
-        if (h->op_key[op] & INS_OP_WRITE && h->op_from[op] == INS_WRITE_FINAL)
-            p->cursor[h->op_key[op] & INS_OP_KEY]++;
+    for (uint32_t op = begin; op < end; op++) {
+        if (!(h->op_key[op] & INS_OP_WRITE) || h->op_from[op] != INS_WRITE_FINAL)
+            continue;
+        p->cursor[h->op_key[op] & INS_OP_KEY]++;
+        p->widest |= h->op_value[op];
+    }
 }
 
 static void mark(void *context, unsigned i)
@@ -203,8 +230,12 @@ static void scatter(void *context, unsigned i)
             if (!(h->op_key[op] & INS_OP_WRITE) || h->op_from[op] != INS_WRITE_FINAL)
                 continue;
             const uint32_t place = cursor[h->op_key[op] & INS_OP_KEY]++;
-            f->value[place] = h->op_value[op];
-            f->txn[place] = t;
+            if (f->wide) {
+                f->entry[2 * (size_t)place] = h->op_value[op];
+                f->entry[2 * (size_t)place + 1] = t;
+            } else {
+                f->entry[place] = h->op_value[op] << 32 | t;
+            }
         }
     }
 }
@@ -233,7 +264,7 @@ static uint64_t region_step(const struct freeze *f, ins_key k, uint64_t i)
 static uint64_t region_find(const struct freeze *f, ins_key k, uint64_t value)
 {
     uint64_t i = region_home(f, k, value);
-    while (f->slot[i] && f->value[f->slot[i] - 1] != value)
+    while (f->slot[i] && entry_value(f, f->slot[i] - 1) != value)
         i = region_step(f, k, i);
     return i;
 }
@@ -242,7 +273,7 @@ static uint64_t hash_long_list(struct freeze *f, ins_key k)
 {
     uint64_t duplicates = 0;
     for (uint64_t place = f->off[k]; place < f->off[k + 1]; place++) {
-        const uint64_t i = region_find(f, k, f->value[place]);
+        const uint64_t i = region_find(f, k, entry_value(f, place));
         if (f->slot[i]) {
             const uint32_t head = f->slot[i] - 1;
             f->next[place] = f->next[head];
@@ -255,38 +286,55 @@ static uint64_t hash_long_list(struct freeze *f, ins_key k)
     return duplicates;
 }
 
-static uint64_t count_short_duplicates(const uint64_t *value, uint64_t n)
+static uint64_t count_short_duplicates(const struct freeze *f, ins_key k)
 {
     uint64_t duplicates = 0;
-    for (uint64_t i = 1; i < n; i++) {
+    for (uint64_t i = f->off[k] + 1; i < f->off[k + 1]; i++) {
+        const uint64_t value = entry_value(f, i);
         unsigned equal = 0;
-        for (uint64_t j = 0; j < i; j++)
-            equal |= value[j] == value[i];
+        for (uint64_t j = f->off[k]; j < i; j++)
+            equal |= entry_value(f, j) == value;
         duplicates += equal;
     }
     return duplicates;
 }
 
-static bool starts_as(const struct ins_history *h, ins_key k, uint64_t value)
+static inline bool starts_as(const struct freeze *f, ins_key k, uint64_t value)
 {
-    return h->key_flags[k] & INS_KEY_HAS_INIT && h->key_init[k] == value;
+    if (f->same_start)
+        return f->start_flags & INS_KEY_HAS_INIT && f->start_value == value;
+    return f->h->key_flags[k] & INS_KEY_HAS_INIT && f->h->key_init[k] == value;
 }
 
 static void index_keys(void *context, unsigned i)
 {
     struct freeze *f = context;
     struct part *p = &f->part[i];
+    for (uint64_t j = f->off[p->key_first]; j < f->off[p->key_last]; j++)
+        f->mark[j] = mark_of(entry_value(f, j));
     for (ins_key k = p->key_first; k < p->key_last; k++) {
-        const uint64_t *const value = f->value + f->off[k];
-        const uint64_t n = f->off[k + 1] - f->off[k];
-        p->duplicates +=
-            n > SHORT_LIST ? hash_long_list(f, k) : count_short_duplicates(value, n);
-        if (!(f->h->key_flags[k] & INS_KEY_HAS_INIT) || ins_is_list_key(f->h, k))
+        p->duplicates += f->off[k + 1] - f->off[k] > SHORT_LIST
+                             ? hash_long_list(f, k)
+                             : count_short_duplicates(f, k);
+        if (ins_is_list_key(f->h, k))
             continue;
         bool again = false;
-        for (uint64_t j = 0; j < n; j++)
-            again |= value[j] == f->h->key_init[k];
+        for (uint64_t j = f->off[k]; j < f->off[k + 1]; j++)
+            again |= starts_as(f, k, entry_value(f, j));
         p->duplicates += again;
+    }
+}
+
+static void find_same_start(struct freeze *f)
+{
+    const struct ins_history *h = f->h;
+    f->same_start = h->n_keys != 0;
+    for (ins_key k = 1; k < h->n_keys && f->same_start; k++)
+        f->same_start =
+            h->key_flags[k] == h->key_flags[0] && h->key_init[k] == h->key_init[0];
+    if (f->same_start) {
+        f->start_flags = h->key_flags[0];
+        f->start_value = h->key_init[0];
     }
 }
 
@@ -315,71 +363,144 @@ static bool allocate_regions(struct freeze *f)
 
 /* ---- resolve ---- */
 
+/* The candidates for one read, its own transaction left out. */
+struct match {
+    uint32_t count;
+    ins_txn from;   /* the last one found */
+    uint32_t first; /* place that names the group, when there are several */
+};
+
+/* Compare eight marks at a time; a zero byte of x marks a place worth a look. */
+static struct match match_short(const struct freeze *f, ins_key k, uint64_t value,
+                                ins_txn self)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+    const uint64_t pattern = ones * mark_of(value);
+    struct match m = {0};
+    const uint64_t end = f->off[k + 1];
+    for (uint64_t i = f->off[k]; i < end; i += 8) {
+        uint64_t x;
+        memcpy(&x, f->mark + i, sizeof x);
+        x ^= pattern;
+        /* Exact: no carry from one byte into the next. */
+        uint64_t zero = ~(((x & ~tops) + ~tops) | x | ~tops);
+        for (; zero; zero &= zero - 1) {
+            const uint64_t place = i + (uint64_t)__builtin_ctzll(zero) / 8;
+            if (place >= end)
+                break;
+            if (entry_value(f, place) != value || entry_txn(f, place) == self)
+                continue;
+            m.from = entry_txn(f, place);
+            m.first = (uint32_t)place;
+            m.count++;
+        }
+    }
+    return m;
+}
+
+static struct match match_long(const struct freeze *f, ins_key k, uint64_t value,
+                               ins_txn self)
+{
+    struct match m = {0};
+    const uint32_t head = f->slot[region_find(f, k, value)];
+    for (uint32_t i = head; i; i = f->next[i - 1]) {
+        if (entry_txn(f, i - 1) == self)
+            continue;
+        m.from = entry_txn(f, i - 1);
+        m.first = head - 1;
+        m.count++;
+    }
+    return m;
+}
+
 static void resolve_read(struct freeze *f, struct part *p, ins_txn self, uint32_t op)
 {
     struct ins_history *h = f->h;
     const ins_key k = h->op_key[op];
     const uint64_t value = h->op_value[op];
-    const uint64_t begin = f->off[k], end = f->off[k + 1];
-    ins_txn from = INS_NONE;
-    unsigned candidates = 0;
-    uint64_t first = 0;
-    if (starts_as(h, k, value)) {
-        from = INS_INIT;
-        candidates = 1;
+    struct match m = f->off[k + 1] - f->off[k] <= SHORT_LIST
+                         ? match_short(f, k, value, self)
+                         : match_long(f, k, value, self);
+    if (starts_as(f, k, value)) {
+        if (!m.count)
+            m.from = INS_INIT;
+        m.count++;
     }
-    if (end - begin <= SHORT_LIST) {
-        for (uint64_t i = begin; i < end; i++) {
-            if (f->value[i] != value || f->txn[i] == self)
-                continue;
-            from = f->txn[i];
-            first = i;
-            candidates++;
-        }
-    } else {
-        const uint32_t head = f->slot[region_find(f, k, value)];
-        for (uint32_t i = head; i; i = f->next[i - 1]) {
-            if (f->txn[i - 1] == self)
-                continue;
-            from = f->txn[i - 1];
-            first = head - 1;
-            candidates++;
-        }
-    }
-    if (candidates == 1) {
-        h->op_from[op] = from;
-    } else if (candidates) {
+    if (m.count == 1) {
+        h->op_from[op] = m.from;
+    } else if (m.count) {
         h->op_from[op] = INS_FROM_AMBIGUOUS;
-        ins_vec_ambiguous_push(&p->ambiguous, (struct ambiguous){op, (uint32_t)first});
+        ins_vec_ambiguous_push(&p->ambiguous, (struct ambiguous){op, m.first});
     } else {
         h->op_from[op] = INS_FROM_THIN_AIR; /* until misread.c knows better */
         ins_vec_u32_push(&p->unresolved, op);
     }
 }
 
-/* A read needs the start of its key's list, then the list: both are far apart in
- * memory, so they are asked for some reads ahead. */
+static void prefetch_list(const struct freeze *f, uint32_t op)
+{
+    const struct ins_history *h = f->h;
+    const ins_key k = h->op_key[op];
+    if (f->off[k + 1] - f->off[k] > SHORT_LIST) {
+        __builtin_prefetch(&f->slot[region_home(f, k, h->op_value[op])]);
+        return;
+    }
+    __builtin_prefetch(&f->mark[f->off[k]]);
+}
+
+/* The marks have arrived: ask for the entry that the first equal one points to. */
+static void prefetch_entry(const struct freeze *f, uint32_t op)
+{
+    const struct ins_history *h = f->h;
+    const ins_key k = h->op_key[op];
+    const uint64_t n = f->off[k + 1] - f->off[k];
+    if (n > SHORT_LIST) {
+        const uint32_t place = f->slot[region_home(f, k, h->op_value[op])];
+        if (place)
+            __builtin_prefetch(&f->entry[(place - 1) * (f->wide ? UINT64_C(2) : 1)]);
+        return;
+    }
+    const uint8_t *const mark = f->mark + f->off[k];
+    const uint8_t wanted = mark_of(h->op_value[op]);
+    uint64_t i = 0;
+    while (i < n && mark[i] != wanted)
+        i++;
+    if (i < n)
+        __builtin_prefetch(&f->entry[(f->off[k] + i) * (f->wide ? 2 : 1)]);
+}
+
+/* A read needs the bounds of its key's list, then the marks, then one entry: all are
+ * far apart in memory.  Reads are taken in blocks, so that the block's misses overlap.
+ */
 static void resolve(void *context, unsigned i)
 {
-    enum { AHEAD = 8 };
+    enum { BLOCK = 32 };
     struct freeze *f = context;
     const struct ins_history *h = f->h;
     struct part *p = &f->part[i];
-    const uint32_t end = h->txn_op[p->last];
+    uint32_t op[BLOCK];
+    ins_txn txn[BLOCK];
+    unsigned n = 0;
     for (ins_txn t = p->first; t < p->last; t++) {
-        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-            if (op + 2 * AHEAD < end)
-                __builtin_prefetch(&f->off[h->op_key[op + 2 * AHEAD] & INS_OP_KEY]);
-            if (op + AHEAD < end && !(h->op_key[op + AHEAD] & INS_OP_WRITE)) {
-                const uint64_t at = f->off[h->op_key[op + AHEAD] & INS_OP_KEY];
-                __builtin_prefetch(&f->value[at]);
-                __builtin_prefetch(&f->value[at + 8 < f->off[h->n_keys] ? at + 8 : at]);
-                __builtin_prefetch(&f->txn[at]);
-            }
-            if (!(h->op_key[op] & INS_OP_WRITE) && h->op_from[op] == UNRESOLVED)
-                resolve_read(f, p, t, op);
+        for (uint32_t o = h->txn_op[t]; o < h->txn_op[t + 1]; o++) {
+            if (h->op_key[o] & INS_OP_WRITE || h->op_from[o] != UNRESOLVED)
+                continue;
+            __builtin_prefetch(&f->off[h->op_key[o]]);
+            op[n] = o;
+            txn[n++] = t;
+            if (n < BLOCK)
+                continue;
+            for (unsigned j = 0; j < BLOCK; j++)
+                prefetch_list(f, op[j]);
+            for (unsigned j = 0; j < BLOCK; j++)
+                prefetch_entry(f, op[j]);
+            for (unsigned j = 0; j < BLOCK; j++)
+                resolve_read(f, p, txn[j], op[j]);
+            n = 0;
         }
     }
+    for (unsigned j = 0; j < n; j++)
+        resolve_read(f, p, txn[j], op[j]);
     p->failed = p->ambiguous.failed || p->unresolved.failed;
 }
 
@@ -395,17 +516,17 @@ static int by_txn(const void *a, const void *b)
 static void add_group(const struct freeze *f, struct ins_vec_u32 *member, ins_key k,
                       uint32_t place)
 {
-    const uint64_t value = f->value[place];
+    const uint64_t value = entry_value(f, place);
     const size_t start = member->len;
-    if (starts_as(f->h, k, value))
+    if (starts_as(f, k, value))
         ins_vec_u32_push(member, INS_INIT);
     if (f->off[k + 1] - f->off[k] <= SHORT_LIST) {
         for (uint64_t i = f->off[k]; i < f->off[k + 1]; i++)
-            if (f->value[i] == value)
-                ins_vec_u32_push(member, f->txn[i]);
+            if (entry_value(f, i) == value)
+                ins_vec_u32_push(member, entry_txn(f, i));
     } else {
         for (uint32_t i = place + 1; i; i = f->next[i - 1])
-            ins_vec_u32_push(member, f->txn[i - 1]);
+            ins_vec_u32_push(member, entry_txn(f, i - 1));
     }
     if (!member->failed)
         qsort(member->at + start, member->len - start, sizeof *member->at, by_txn);
@@ -418,7 +539,7 @@ static uint32_t group_name(const struct freeze *f, ins_key k, uint32_t place)
     if (f->off[k + 1] - f->off[k] > SHORT_LIST)
         return place;
     uint64_t i = f->off[k];
-    while (f->value[i] != f->value[place])
+    while (entry_value(f, i) != entry_value(f, place))
         i++;
     return (uint32_t)i;
 }
@@ -530,17 +651,41 @@ static bool run(struct freeze *f, void (*work)(void *, unsigned))
     return true;
 }
 
+/* Keep the transactions of the lists, in the same memory. */
+static void take_writers(struct freeze *f)
+{
+    struct ins_history *h = f->h;
+    const uint64_t n = f->off[h->n_keys];
+    ins_txn *const txn = (ins_txn *)f->entry;
+    for (uint64_t i = 0; i < n; i++)
+        txn[i] = entry_txn(f, i);
+    ins_txn *const less = ins_realloc(txn, n, sizeof *txn);
+    h->key_writer = less ? less : txn;
+    h->key_writer_off = f->off;
+    f->entry = NULL;
+    f->off = NULL;
+}
+
 static enum ins_status resolve_registers(struct freeze *f, struct ins_error *err)
 {
     struct ins_history *h = f->h;
-    h->op_from = INS_NEW(uint32_t, h->n_ops);
+    if (!h->op_from)
+        h->op_from = INS_NEW(uint32_t, h->n_ops);
     f->off = INS_NEW(uint64_t, (size_t)h->n_keys + 1);
     if (!h->op_from || !f->off || !run(f, mark))
         return ins_nomem(err, "the writes");
     count_to_places(f);
-    f->value = INS_NEW(uint64_t, f->off[h->n_keys]);
-    f->txn = INS_NEW(ins_txn, f->off[h->n_keys]);
-    if (!f->value || !f->txn)
+    for (unsigned i = 0; i < f->n_parts; i++)
+        f->wide |= f->part[i].widest > UINT32_MAX;
+    if (h->key_writer && (!f->wide || 2 * f->off[h->n_keys] <= h->n_ops))
+        f->entry = (uint64_t *)(void *)h->key_writer;
+    else
+        f->entry = INS_NEW(uint64_t, f->off[h->n_keys] * (f->wide ? 2 : 1));
+    if (f->entry != (void *)h->key_writer)
+        ins_free(h->key_writer);
+    h->key_writer = NULL;
+    f->mark = INS_NEW(uint8_t, f->off[h->n_keys] + sizeof(uint64_t));
+    if (!f->entry || !f->mark)
         return ins_nomem(err, "the writers of each key");
     (void)run(f, scatter);
     for (unsigned i = 0; i < f->n_parts; i++) {
@@ -548,18 +693,14 @@ static enum ins_status resolve_registers(struct freeze *f, struct ins_error *err
         f->part[i].cursor = NULL;
     }
     split_keys(f);
+    find_same_start(f);
     if (!allocate_regions(f))
         return ins_nomem(err, "the writers of each key");
     (void)run(f, index_keys);
     if (!run(f, resolve))
         return ins_nomem(err, "the reads");
-    enum ins_status st = make_groups(f, err);
-    ins_free(f->value);
-    f->value = NULL;
-    h->key_writer = f->txn;
-    h->key_writer_off = f->off;
-    f->txn = NULL;
-    f->off = NULL;
+    const enum ins_status st = make_groups(f, err);
+    take_writers(f);
     return st;
 }
 
@@ -588,8 +729,8 @@ static void release(struct freeze *f)
         ins_vec_u32_release(&f->part[i].unresolved);
         ins_vec_ambiguous_release(&f->part[i].ambiguous);
     }
-    ins_free(f->value);
-    ins_free(f->txn);
+    ins_free(f->entry);
+    ins_free(f->mark);
     ins_free(f->off);
     ins_free(f->region);
     ins_free(f->slot);

@@ -1,0 +1,399 @@
+/* plume.c - parsed lines into a history: which lines make a transaction, where it
+ * stands in its session, and what the initial values are. */
+#include "plume.h"
+
+#include "base/pool.h"
+#include "format/plume_parse.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* A transaction as found, in the order of first lines. */
+struct found {
+    uint32_t session; /* number of its session */
+    uint32_t n_ops;
+    uint32_t id; /* in the history; 0 for the initial one */
+    uint32_t op; /* where its next operation goes */
+};
+INS_VEC(found, struct found);
+
+struct plume {
+    struct ins_plume_lines lines;
+    struct ins_number_map session; /* names to numbers, by first appearance */
+    struct ins_number_map txn; /* names to places in `found`, aborted ones left out */
+    struct ins_vec_u32 txn_at; /* by place in `txn`: place in `found` */
+    struct ins_vec_found found;
+    struct ins_vec_i64 name;     /* by place in `found` */
+    struct ins_vec_u32 first_op; /* by place in `found` */
+    uint32_t *run_found;         /* by run: place in `found` */
+    uint32_t init;               /* place in `found`, or INS_NONE */
+    bool zero;                   /* keys start as 0 */
+    uint32_t n_sessions;
+};
+
+static uint32_t run_end(const struct ins_plume_lines *l, size_t run)
+{
+    return run + 1 < l->run.len ? l->run.at[run + 1].op : l->n_ops;
+}
+
+/* The transaction that a run belongs to, made when it is new.  Every run of id -1 is an
+ * aborted transaction of its own. */
+static enum ins_status find_txn(struct plume *p, const struct ins_plume_run *run,
+                                uint32_t *out, struct ins_error *err)
+{
+    const uint32_t session = ins_number_map_add(&p->session, run->session);
+    uint32_t known = (uint32_t)p->txn_at.len;
+    if (session == INS_NONE)
+        return ins_nomem(err, "the sessions");
+    if (run->txn != -1) {
+        known = ins_number_map_add(&p->txn, (uint64_t)run->txn);
+        if (known == INS_NONE)
+            return ins_nomem(err, "the transactions");
+        if (known < p->txn_at.len) {
+            *out = p->txn_at.at[known];
+            const uint32_t before = p->found.at[*out].session;
+            if (before != session)
+                return ins_fail(err, INS_E_INPUT, (uint64_t)run->op + 1,
+                                "transaction %" PRId64 " is in session %" PRIu64
+                                ", expected session %" PRIu64 " as on line %" PRIu32,
+                                run->txn, run->session, p->session.number[before],
+                                p->first_op.at[*out] + 1);
+            return INS_OK;
+        }
+        ins_vec_u32_push(&p->txn_at, (uint32_t)p->found.len);
+    }
+    *out = (uint32_t)p->found.len;
+    ins_vec_found_push(&p->found, (struct found){.session = session});
+    ins_vec_i64_push(&p->name, run->txn);
+    ins_vec_u32_push(&p->first_op, run->op);
+    return p->found.failed || p->name.failed || p->first_op.failed || p->txn_at.failed
+               ? ins_nomem(err, "the transactions")
+               : INS_OK;
+}
+
+static enum ins_status group_runs(struct plume *p, struct ins_error *err)
+{
+    const struct ins_plume_lines *l = &p->lines;
+    p->run_found = INS_NEW(uint32_t, l->run.len);
+    if (!p->run_found)
+        return ins_nomem(err, "the transactions");
+    for (size_t r = 0; r < l->run.len; r++) {
+        const enum ins_status st = find_txn(p, &l->run.at[r], &p->run_found[r], err);
+        if (st != INS_OK)
+            return st;
+        p->found.at[p->run_found[r]].n_ops += run_end(l, r) - l->run.at[r].op;
+    }
+    return INS_OK;
+}
+
+/* ---- initial values ---- */
+
+/* Does the transaction only write (and only zeros)? */
+static bool only_writes(const struct plume *p, uint32_t at, bool zeros)
+{
+    const struct ins_plume_lines *l = &p->lines;
+    /* Start at its first line; most files have it in one run. */
+    uint32_t seen = 0;
+    size_t lo = 0, hi = l->run.len;
+    while (hi - lo > 1) {
+        const size_t mid = lo + (hi - lo) / 2;
+        if (l->run.at[mid].op <= p->first_op.at[at])
+            lo = mid;
+        else
+            hi = mid;
+    }
+    for (size_t r = lo; r < l->run.len && seen < p->found.at[at].n_ops; r++) {
+        if (p->run_found[r] != at)
+            continue;
+        for (uint32_t op = l->run.at[r].op; op < run_end(l, r); op++, seen++)
+            if (!(l->key[op] & INS_OP_WRITE) || (zeros && l->value[op]))
+                return false;
+    }
+    return true;
+}
+
+static uint32_t *session_sizes(const struct plume *p)
+{
+    uint32_t *size = INS_NEW0(uint32_t, p->session.len);
+    for (size_t i = 0; size && i < p->found.len; i++)
+        size[p->found.at[i].session]++;
+    return size;
+}
+
+/* A transaction that writes only zeros and nothing else: the file's first one, or one
+ * that is alone in its session. */
+static uint32_t find_zero_load(const struct plume *p, const uint32_t *session_size)
+{
+    for (uint32_t i = 0; i < p->found.len; i++)
+        if ((!i || session_size[p->found.at[i].session] == 1) && p->name.at[i] != -1 &&
+            only_writes(p, i, true))
+            return i;
+    return INS_NONE;
+}
+
+/* Every key is written by the first transaction, and a read of 0 has a writer of 0. */
+static bool is_full_load(const struct plume *p)
+{
+    const struct ins_plume_lines *l = &p->lines;
+    enum { LOADED = 1, READ_ZERO = 2, WROTE_ZERO = 4 };
+    uint8_t *seen = INS_NEW0(uint8_t, l->n_keys);
+    if (!seen)
+        return false;
+    for (size_t r = 0; r < l->run.len; r++) {
+        for (uint32_t op = l->run.at[r].op; op < run_end(l, r); op++) {
+            const uint32_t k = l->key[op] & INS_OP_KEY;
+            const bool write = l->key[op] & INS_OP_WRITE;
+            if (write && !p->run_found[r])
+                seen[k] |= LOADED;
+            if (!l->value[op])
+                seen[k] |= write ? WROTE_ZERO : READ_ZERO;
+        }
+    }
+    bool full = true;
+    for (uint32_t k = 0; k < l->n_keys; k++)
+        full &= seen[k] & LOADED && (!(seen[k] & READ_ZERO) || seen[k] & WROTE_ZERO);
+    ins_free(seen);
+    return full;
+}
+
+/* Decide what the keys start as; see spec §5 "Initial load". */
+static enum ins_status choose_initial(struct plume *p, const char *init,
+                                      struct ins_history *h, struct ins_error *err)
+{
+    p->init = INS_NONE;
+    p->zero = !strcmp(init, "zero") || !strcmp(init, "auto");
+    if (!strcmp(init, "none") || !p->found.len)
+        return INS_OK;
+    uint32_t *size = session_sizes(p);
+    if (!size)
+        return ins_nomem(err, "the sessions");
+    const bool loads =
+        p->name.at[0] != -1 && p->found.at[0].n_ops && only_writes(p, 0, false);
+    enum ins_status st = INS_OK;
+    if (!strcmp(init, "first")) {
+        if (loads)
+            p->init = 0;
+        else
+            st = ins_fail(err, INS_E_INPUT, (uint64_t)p->first_op.at[0] + 1,
+                          "the first transaction is not only writes, so it cannot be "
+                          "the initial one as --init first asks");
+    } else {
+        p->init = find_zero_load(p, size);
+        if (p->init == INS_NONE && !strcmp(init, "auto") && loads &&
+            size[p->found.at[0].session] == 1 && p->found.len > 1 && is_full_load(p)) {
+            p->init = 0;
+            p->zero = false;
+            (void)snprintf(h->note, sizeof h->note,
+                           "transaction %" PRId64 " on line %" PRIu32
+                           " is taken as the initial load (--init zero: it is not)",
+                           p->name.at[0], p->first_op.at[0] + 1);
+        }
+    }
+    ins_free(size);
+    return st;
+}
+
+/* ---- into the history ---- */
+
+/* Number sessions and transactions; the initial one leaves its session, which is
+ * dropped when nothing else is in it. */
+static void number_all(struct plume *p, struct ins_history *h, uint32_t *size,
+                       uint32_t *number)
+{
+    for (uint32_t i = 0; i < p->found.len; i++)
+        if (i != p->init)
+            size[p->found.at[i].session]++;
+    h->session_first[0] = 1;
+    for (uint32_t s = 0; s < p->session.len; s++) {
+        if (!size[s])
+            continue; /* only the initial transaction was in it */
+        number[s] = p->n_sessions;
+        h->session_name[p->n_sessions] = p->session.number[s];
+        h->session_first[p->n_sessions + 1] = h->session_first[p->n_sessions] + size[s];
+        size[s] = h->session_first[p->n_sessions++];
+    }
+    h->n_sessions = p->n_sessions;
+    for (uint32_t i = 0; i < p->found.len; i++) {
+        struct found *f = &p->found.at[i];
+        f->id = i == p->init ? 0 : size[f->session]++;
+        if (f->id)
+            h->txn_session[f->id] = number[f->session];
+    }
+}
+
+static void fill_txns(struct plume *p, struct ins_history *h)
+{
+    h->txn_session[0] = INS_NONE;
+    bool negative = false;
+    for (uint32_t i = 0; i < p->found.len; i++) {
+        const struct found *f = &p->found.at[i];
+        if (!f->id)
+            continue;
+        h->txn_status[f->id] = p->name.at[i] == -1 ? INS_ABORTED : INS_COMMITTED;
+        h->txn_name[f->id] = (uint64_t)p->name.at[i];
+        h->txn_line[f->id] = p->first_op.at[i] + 1;
+        h->txn_op[f->id + 1] = f->n_ops;
+        negative |= p->name.at[i] < 0;
+    }
+    h->txn_mode = negative ? INS_WORDS_SIGNED : INS_WORDS_UNSIGNED;
+    for (ins_txn t = 1; t <= h->n_txns; t++)
+        h->txn_op[t] += h->txn_op[t - 1];
+    h->n_ops = h->txn_op[h->n_txns];
+    for (uint32_t i = 0; i < p->found.len; i++)
+        p->found.at[i].op = h->txn_op[p->found.at[i].id];
+}
+
+struct move {
+    struct plume *p;
+    const uint32_t *target; /* by run: where its first operation goes */
+    uint32_t *key;
+    uint64_t *value; /* one of the two is moved at a time */
+    unsigned parts;
+};
+
+static void move_runs(void *context, unsigned part)
+{
+    const struct move *m = context;
+    const struct ins_plume_lines *l = &m->p->lines;
+    const size_t n = l->run.len;
+    for (size_t r = n * part / m->parts; r < n * (part + 1) / m->parts; r++) {
+        if (!m->p->found.at[m->p->run_found[r]].id)
+            continue;
+        const uint32_t from = l->run.at[r].op, len = run_end(l, r) - from;
+        if (m->key)
+            memcpy(m->key + m->target[r], l->key + from, len * sizeof *m->key);
+        else
+            memcpy(m->value + m->target[r], l->value + from, len * sizeof *m->value);
+    }
+}
+
+/* Bring the operations into the order of the history; nothing to do when the file has
+ * them that way.  One column after the other, to need less memory. */
+static enum ins_status order_ops(struct plume *p, struct ins_history *h,
+                                 unsigned threads, struct ins_error *err)
+{
+    struct ins_plume_lines *l = &p->lines;
+    uint32_t *target = INS_NEW(uint32_t, l->run.len);
+    if (!target)
+        return ins_nomem(err, "the operations");
+    bool moved = p->init != INS_NONE;
+    for (size_t r = 0; r < l->run.len; r++) {
+        struct found *f = &p->found.at[p->run_found[r]];
+        target[r] = f->op;
+        f->op += run_end(l, r) - l->run.at[r].op;
+        moved |= target[r] != l->run.at[r].op;
+    }
+    enum ins_status st = INS_OK;
+    struct move m = {.p = p, .target = target, .parts = ins_threads(threads)};
+    if (moved) {
+        m.key = INS_NEW(uint32_t, h->n_ops);
+        if (m.key) {
+            ins_parallel(m.parts, move_runs, &m);
+            h->op_from = l->key; /* freezing can use the memory */
+            l->key = m.key;
+            m.key = NULL;
+            m.value = INS_NEW(uint64_t, h->n_ops);
+        }
+        if (m.value) {
+            ins_parallel(m.parts, move_runs, &m);
+            h->key_writer = (ins_txn *)(void *)l->value;
+            l->value = m.value;
+        } else {
+            st = ins_nomem(err, "the operations");
+        }
+    }
+    ins_free(target);
+    h->op_key = l->key;
+    h->op_value = l->value;
+    l->key = NULL;
+    l->value = NULL;
+    return st;
+}
+
+static void fill_keys(struct plume *p, struct ins_history *h)
+{
+    struct ins_plume_lines *l = &p->lines;
+    h->n_keys = l->n_keys;
+    h->key_name = l->key_name;
+    l->key_name = NULL;
+    memset(h->key_flags, p->zero ? INS_KEY_HAS_INIT : 0, l->n_keys);
+    if (p->init == INS_NONE)
+        return;
+    for (size_t r = 0; r < l->run.len; r++) {
+        if (p->run_found[r] != p->init)
+            continue;
+        for (uint32_t op = l->run.at[r].op; op < run_end(l, r); op++) {
+            h->key_flags[l->key[op] & INS_OP_KEY] = INS_KEY_HAS_INIT;
+            h->key_init[l->key[op] & INS_OP_KEY] = l->value[op];
+        }
+    }
+    (void)snprintf(h->init_name, sizeof h->init_name, "%" PRId64, p->name.at[p->init]);
+    h->init_line = p->first_op.at[p->init] + 1;
+}
+
+static enum ins_status fill(struct plume *p, struct ins_history *h, unsigned threads,
+                            struct ins_error *err)
+{
+    h->n_txns = (uint32_t)p->found.len + 1 - (p->init != INS_NONE);
+    h->session_first = INS_NEW0(uint32_t, (size_t)p->session.len + 1);
+    h->session_name = INS_NEW0(uint64_t, p->session.len);
+    h->txn_op = INS_NEW0(uint32_t, (size_t)h->n_txns + 1);
+    h->txn_session = INS_NEW0(uint32_t, h->n_txns);
+    h->txn_status = INS_NEW0(uint8_t, h->n_txns);
+    h->txn_name = INS_NEW0(uint64_t, h->n_txns);
+    h->txn_line = INS_NEW0(uint32_t, h->n_txns);
+    h->key_flags = INS_NEW0(uint8_t, p->lines.n_keys);
+    h->key_init = INS_NEW0(uint64_t, p->lines.n_keys);
+    h->list_off = INS_NEW0(uint64_t, 1);
+    uint32_t *size = INS_NEW0(uint32_t, 2 * (size_t)p->session.len);
+    if (!h->session_first || !h->session_name || !h->txn_op || !h->txn_session ||
+        !h->txn_status || !h->txn_name || !h->txn_line || !h->key_flags ||
+        !h->key_init || !h->list_off || !size) {
+        ins_free(size);
+        return ins_nomem(err, "the history");
+    }
+    number_all(p, h, size, size + p->session.len);
+    ins_free(size);
+    fill_txns(p, h);
+    fill_keys(p, h);
+    return order_ops(p, h, threads, err);
+}
+
+static void release(struct plume *p)
+{
+    ins_plume_lines_release(&p->lines);
+    ins_number_map_release(&p->session);
+    ins_number_map_release(&p->txn);
+    ins_vec_u32_release(&p->txn_at);
+    ins_vec_found_release(&p->found);
+    ins_vec_i64_release(&p->name);
+    ins_vec_u32_release(&p->first_op);
+    ins_free(p->run_found);
+}
+
+enum ins_status ins_plume_read(const struct ins_input *in,
+                               const struct ins_read_options *o,
+                               struct ins_history **out, struct ins_error *err)
+{
+    *out = NULL;
+    struct plume p = {0};
+    struct ins_history *h = INS_NEW0(struct ins_history, 1);
+    if (!h)
+        return ins_nomem(err, "the history");
+    enum ins_status st = ins_plume_parse(&p.lines, in, o->threads, o->limit, err);
+    if (st == INS_OK)
+        st = group_runs(&p, err);
+    if (st == INS_OK)
+        st = choose_initial(&p, o->init ? o->init : "auto", h, err);
+    if (st == INS_OK)
+        st = fill(&p, h, o->threads, err);
+    release(&p);
+    if (st == INS_OK)
+        st = ins_history_freeze(h, o->threads, err);
+    if (st != INS_OK) {
+        ins_history_free(h);
+        return st;
+    }
+    *out = h;
+    return INS_OK;
+}

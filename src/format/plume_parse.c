@@ -1,0 +1,512 @@
+/* plume_parse.c - text to columns, as fast as the bytes can be looked at.
+ *
+ * The file is cut at line ends, a piece a thread.  No line is shorter than MIN_LINE
+ * bytes, so each piece has a part of the columns that it cannot overflow; memory that
+ * is not written to costs nothing, and the parts are closed up afterwards.  Lines of
+ * one transaction mostly follow each other and end in the same bytes ",session,txn)":
+ * those are compared, not parsed.  Small keys stand for themselves at first, large ones
+ * for their place in the piece's own table; a last pass gives all of them dense ids in
+ * ascending order, whatever the number of threads. */
+#include "plume_parse.h"
+
+#include "base/pool.h"
+#include "history/history.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum {
+    MIN_LINE = sizeof "r(0,0,0,0)",
+    MAX_PIECES = 64,
+    SMALL_KEYS = 1 << 26,
+    DROP_EVERY = 1 << 23
+};
+
+struct piece {
+    const char *begin, *end;
+    uint32_t first_op, n_ops;
+    uint32_t moved;              /* how far its columns were moved down */
+    struct ins_number_map large; /* keys of SMALL_KEYS and more */
+    uint64_t *seen;              /* bit set of small keys */
+    uint32_t small_end;          /* above the largest small key */
+    uint32_t *large_id;          /* by place in `large`: the key's id */
+    struct ins_vec_plume_run run;
+    struct ins_error error;
+};
+
+struct parse {
+    struct ins_plume_lines *l;
+    const struct ins_input *in;
+    struct ins_limit *limit;
+    unsigned n_pieces;
+    struct piece piece[MAX_PIECES];
+    uint32_t *small_id; /* by small key: its id */
+};
+
+/* ---- numbers ---- */
+
+/* Eight bytes at p whose first n are digits, n < 8, as a number. */
+static inline uint64_t digits_to_number(uint64_t bytes, unsigned n)
+{
+    bytes <<= 64 - 8 * n; /* leading bytes become zero digits */
+    bytes = (bytes & UINT64_C(0x0f0f0f0f0f0f0f0f)) * 2561 >> 8;
+    bytes = (bytes & UINT64_C(0x00ff00ff00ff00ff)) * 6553601 >> 16;
+    return (bytes & UINT64_C(0x0000ffff0000ffff)) * UINT64_C(42949672960001) >> 32;
+}
+
+/* The number at *p, which moves past it.  False when there is none, or none that fits
+ * 64 bits. */
+static bool parse_slowly(const char **p, const char *end, uint64_t *out)
+{
+    const char *s = *p;
+    uint64_t x = 0;
+    while (s < end && *s >= '0' && *s <= '9') {
+        if (__builtin_mul_overflow(x, 10, &x) ||
+            __builtin_add_overflow(x, (uint64_t)(*s - '0'), &x))
+            return false;
+        s++;
+    }
+    const bool some = s > *p;
+    *p = s;
+    *out = x;
+    return some;
+}
+
+static inline bool parse_number(const char **p, const char *end, uint64_t *out)
+{
+    if (end - *p >= 8) {
+        uint64_t bytes;
+        memcpy(&bytes, *p, sizeof bytes);
+        const uint64_t x = bytes ^ UINT64_C(0x3030303030303030);
+        const uint64_t other =
+            ((x + UINT64_C(0x7676767676767676)) | x) & UINT64_C(0x8080808080808080);
+        /* A carry out of a byte can only spoil bytes above the first non-digit. */
+        if (other) {
+            const unsigned n = (unsigned)__builtin_ctzll(other) / 8;
+            if (!n)
+                return false;
+            *out = digits_to_number(bytes, n);
+            *p += n;
+            return true;
+        }
+    }
+    return parse_slowly(p, end, out);
+}
+
+/* ---- one line ---- */
+
+/* What the line before ended in: ",session,txn)". */
+struct tail {
+    const char *at;
+    size_t len;
+    uint64_t session;
+    int64_t txn;
+};
+
+static bool parse_tail(const char **p, const char *end, struct tail *t)
+{
+    const char *s = *p;
+    uint64_t session, txn;
+    if (s == end || *s++ != ',' || !parse_number(&s, end, &session) || s == end ||
+        *s++ != ',')
+        return false;
+    const bool negative = s < end && *s == '-';
+    if (negative)
+        s++;
+    if (!parse_number(&s, end, &txn) || s == end || *s++ != ')' ||
+        txn > (uint64_t)INT64_MAX + negative)
+        return false;
+    *t = (struct tail){*p, (size_t)(s - *p), session,
+                       (int64_t)(negative ? ~txn + 1 : txn)};
+    *p = s;
+    return true;
+}
+
+static inline bool same_tail(const struct tail *t, const char *p, const char *end)
+{
+    if ((size_t)(end - p) < t->len || !t->len)
+        return false;
+    if (t->len < 8)
+        return !memcmp(p, t->at, t->len);
+    uint64_t a, b, c, d;
+    memcpy(&a, p, 8);
+    memcpy(&b, t->at, 8);
+    memcpy(&c, p + t->len - 8, 8);
+    memcpy(&d, t->at + t->len - 8, 8);
+    return a == b && c == d && (t->len <= 16 || !memcmp(p, t->at, t->len));
+}
+
+static const char *skip_line_end(const char *p, const char *end)
+{
+    if (p < end && *p == '\r')
+        p++;
+    if (p == end)
+        return p;
+    return *p == '\n' ? p + 1 : NULL;
+}
+
+static uint32_t key_code(struct piece *piece, uint64_t key)
+{
+    if (key < SMALL_KEYS) {
+        piece->seen[key / 64] |= UINT64_C(1) << key % 64;
+        if (key >= piece->small_end)
+            piece->small_end = (uint32_t)key + 1;
+        return (uint32_t)key;
+    }
+    const uint32_t id = ins_number_map_add(&piece->large, key);
+    if (id > INS_OP_KEY - SMALL_KEYS) {
+        (void)ins_nomem(&piece->error, "the keys");
+        return 0;
+    }
+    return SMALL_KEYS + id;
+}
+
+/* Parse the line at p into operation `op`.  The start of the next line, or NULL. */
+static inline const char *parse_line(struct piece *piece, struct ins_plume_lines *l,
+                                     const char *p, struct tail *tail, uint32_t op)
+{
+    const char *const end = piece->end;
+    uint64_t key, value;
+    if (end - p < 2 || p[1] != '(' || (p[0] != 'r' && p[0] != 'w'))
+        return NULL;
+    const uint32_t write = p[0] == 'w' ? INS_OP_WRITE : 0;
+    p += 2;
+    if (!parse_number(&p, end, &key) || p == end || *p++ != ',' ||
+        !parse_number(&p, end, &value))
+        return NULL;
+    if (same_tail(tail, p, end)) {
+        p += tail->len;
+    } else {
+        const struct tail before = *tail;
+        if (!parse_tail(&p, end, tail))
+            return NULL;
+        if (!before.len || before.txn != tail->txn || before.session != tail->session)
+            ins_vec_plume_run_push(
+                &piece->run, (struct ins_plume_run){tail->session, tail->txn, op});
+    }
+    l->key[op] = key_code(piece, key) | write;
+    l->value[op] = value;
+    return skip_line_end(p, end);
+}
+
+/* ---- a piece ---- */
+
+/* Say what is wrong with the line at p. */
+static void blame_line(struct piece *piece, const char *p, uint64_t line)
+{
+    const char *eol = memchr(p, '\n', (size_t)(piece->end - p));
+    int len =
+        (int)((eol ? eol : piece->end) - p > 60 ? 60 : (eol ? eol : piece->end) - p);
+    if (len && p[len - 1] == '\r')
+        len--;
+    if (!len) {
+        (void)ins_fail(&piece->error, INS_E_INPUT, line,
+                       "blank line, expected r(key,value,session,txn) or w(...)");
+        return;
+    }
+    char shown[64];
+    for (int i = 0; i < len; i++)
+        shown[i] = p[i] >= 0x20 && p[i] < 0x7f ? p[i] : '?';
+    (void)ins_fail(
+        &piece->error, INS_E_INPUT, line,
+        "expected r(key,value,session,txn) or w(...) with 64-bit numbers, got "
+        "\"%.*s\"",
+        len, shown);
+}
+
+/* Pages that have been parsed need not stay resident: the file keeps them. */
+static const char *drop_pages(const struct ins_input *in, const char *from,
+                              const char *to)
+{
+    enum { PAGE = 4096 };
+    if (in->mapped) {
+        const uintptr_t a = ((uintptr_t)from + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+        const uintptr_t b = (uintptr_t)to & ~(uintptr_t)(PAGE - 1);
+        if (b > a)
+            (void)madvise((void *)a, b - a, MADV_DONTNEED);
+    }
+    return to;
+}
+
+static void parse_piece(void *context, unsigned i)
+{
+    struct parse *ps = context;
+    struct piece *piece = &ps->piece[i];
+    struct ins_plume_lines *l = ps->l;
+    struct tail tail = {0};
+    uint32_t op = piece->first_op;
+    piece->seen = INS_NEW0(uint64_t, SMALL_KEYS / 64);
+    if (!piece->seen) {
+        (void)ins_nomem(&piece->error, "the keys");
+        return;
+    }
+    const char *p = piece->begin, *kept = p;
+    for (; p < piece->end; op++) {
+        const char *next = parse_line(piece, l, p, &tail, op);
+        piece->n_ops = op - piece->first_op;
+        if (!next) {
+            blame_line(piece, p, (uint64_t)piece->n_ops + 1);
+            return;
+        }
+        p = next;
+        if (p - kept > DROP_EVERY) {
+            /* The line before may still be compared with. */
+            if (tail.at < kept || (size_t)(p - tail.at) < DROP_EVERY / 2)
+                kept = drop_pages(ps->in, kept, p);
+            if (ins_limit_hit(ps->limit)) {
+                (void)ins_fail(&piece->error, INS_E_LIMIT, 0, "%s while parsing",
+                               ins_limit_reason(ps->limit));
+                return;
+            }
+        }
+    }
+    piece->n_ops = op - piece->first_op;
+    if (piece->run.failed)
+        (void)ins_nomem(&piece->error, "the transactions");
+}
+
+static void cut(struct parse *ps, unsigned threads)
+{
+    const char *const data = ps->in->data, *const end = data + ps->in->size;
+    ps->n_pieces = ps->in->size < 1 << 18 ? 1 : ins_threads(threads);
+    const char *at = data;
+    for (unsigned i = 0; i < ps->n_pieces; i++) {
+        const char *to = data + ps->in->size / ps->n_pieces * (i + 1);
+        if (to < at)
+            to = at;
+        if (i + 1 == ps->n_pieces) {
+            to = end;
+        } else {
+            const char *eol = memchr(to, '\n', (size_t)(end - to));
+            to = eol ? eol + 1 : end;
+        }
+        ps->piece[i].begin = at;
+        ps->piece[i].end = at = to;
+    }
+}
+
+/* ---- keys ---- */
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Small keys in ascending order get the first ids. */
+static enum ins_status number_small_keys(struct parse *ps, struct ins_vec_u64 *name)
+{
+    uint32_t end = 0;
+    for (unsigned i = 0; i < ps->n_pieces; i++)
+        if (ps->piece[i].small_end > end)
+            end = ps->piece[i].small_end;
+    ps->small_id = INS_NEW(uint32_t, end);
+    if (!ps->small_id)
+        return INS_E_NOMEM;
+    for (uint32_t w = 0; w < (end + 63) / 64; w++) {
+        uint64_t bits = 0;
+        for (unsigned i = 0; i < ps->n_pieces; i++)
+            bits |= ps->piece[i].seen[w];
+        for (; bits; bits &= bits - 1) {
+            const uint32_t key = w * 64 + (uint32_t)__builtin_ctzll(bits);
+            ps->small_id[key] = (uint32_t)name->len;
+            ins_vec_u64_push(name, key);
+        }
+    }
+    return INS_OK;
+}
+
+static enum ins_status number_large_keys(struct parse *ps, struct ins_vec_u64 *name)
+{
+    const size_t start = name->len;
+    struct ins_number_map all = {0};
+    enum ins_status st = INS_OK;
+    for (unsigned i = 0; i < ps->n_pieces; i++)
+        for (uint32_t j = 0; j < ps->piece[i].large.len; j++)
+            if (ins_number_map_add(&all, ps->piece[i].large.number[j]) == INS_NONE)
+                st = INS_E_NOMEM;
+    for (uint32_t j = 0; j < all.len; j++)
+        ins_vec_u64_push(name, all.number[j]);
+    ins_number_map_release(&all);
+    if (name->failed || st != INS_OK)
+        return INS_E_NOMEM;
+    if (name->len > start)
+        qsort(name->at + start, name->len - start, sizeof *name->at, by_number);
+    for (unsigned i = 0; i < ps->n_pieces; i++) {
+        struct piece *piece = &ps->piece[i];
+        piece->large_id = INS_NEW(uint32_t, piece->large.len);
+        if (!piece->large_id)
+            return INS_E_NOMEM;
+        for (uint32_t j = 0; j < piece->large.len; j++) {
+            const uint64_t *at = bsearch(&piece->large.number[j], name->at + start,
+                                         name->len - start, sizeof *at, by_number);
+            piece->large_id[j] = (uint32_t)(at - name->at);
+        }
+    }
+    return INS_OK;
+}
+
+static void renumber(void *context, unsigned i)
+{
+    const struct parse *ps = context;
+    const struct piece *piece = &ps->piece[i];
+    uint32_t *const key = ps->l->key;
+    for (uint32_t op = piece->first_op; op < piece->first_op + piece->n_ops; op++) {
+        const uint32_t code = key[op] & INS_OP_KEY;
+        key[op] = (key[op] & INS_OP_WRITE) |
+                  (code < SMALL_KEYS ? ps->small_id[code]
+                                     : piece->large_id[code - SMALL_KEYS]);
+    }
+}
+
+static enum ins_status number_keys(struct parse *ps, struct ins_error *err)
+{
+    struct ins_vec_u64 name = {0};
+    if (number_small_keys(ps, &name) != INS_OK ||
+        number_large_keys(ps, &name) != INS_OK) {
+        ins_vec_u64_release(&name);
+        return ins_nomem(err, "the keys");
+    }
+    if (name.len > INS_OP_KEY) {
+        ins_vec_u64_release(&name);
+        return ins_fail(err, INS_E_INPUT, 0, "more than %" PRIu32 " keys", INS_OP_KEY);
+    }
+    ps->l->n_keys = (uint32_t)name.len;
+    const bool dense =
+        !name.len || (name.at[name.len - 1] == name.len - 1 && name.len <= SMALL_KEYS);
+    ps->l->key_name = ins_vec_u64_take(&name);
+    if (!dense)
+        ins_parallel(ps->n_pieces, renumber, ps);
+    return INS_OK;
+}
+
+/* ---- all of it ---- */
+
+static enum ins_status join_runs(struct parse *ps, struct ins_error *err)
+{
+    struct ins_vec_plume_run *all = &ps->l->run;
+    for (unsigned i = 0; i < ps->n_pieces; i++) {
+        const struct ins_vec_plume_run *r = &ps->piece[i].run;
+        if (!r->len || !ins_vec_plume_run_reserve(all, r->len))
+            continue;
+        /* A transaction that was cut in two goes on. */
+        const struct ins_plume_run *last = all->len ? &all->at[all->len - 1] : NULL;
+        const size_t skip =
+            last && last->txn == r->at[0].txn && last->session == r->at[0].session;
+        for (size_t j = skip; j < r->len; j++) {
+            struct ins_plume_run run = r->at[j];
+            run.op -= ps->piece[i].moved;
+            all->at[all->len++] = run;
+        }
+    }
+    return all->failed ? ins_nomem(err, "the transactions") : INS_OK;
+}
+
+/* Each piece's part of the columns begins where the longest one before it could end. */
+static uint64_t place_pieces(struct parse *ps)
+{
+    uint64_t at = 0;
+    for (unsigned i = 0; i < ps->n_pieces; i++) {
+        ps->piece[i].first_op = (uint32_t)at;
+        at += (uint64_t)(ps->piece[i].end - ps->piece[i].begin) / MIN_LINE + 1;
+        if (at >= UINT32_MAX - 1)
+            break;
+    }
+    return at;
+}
+
+static void close_up(struct parse *ps)
+{
+    struct ins_plume_lines *l = ps->l;
+    for (unsigned i = 0; i < ps->n_pieces; i++) {
+        struct piece *piece = &ps->piece[i];
+        piece->moved = piece->first_op - l->n_ops;
+        if (piece->moved) {
+            memmove(l->key + l->n_ops, l->key + piece->first_op,
+                    piece->n_ops * sizeof *l->key);
+            memmove(l->value + l->n_ops, l->value + piece->first_op,
+                    piece->n_ops * sizeof *l->value);
+        }
+        piece->first_op = l->n_ops;
+        l->n_ops += piece->n_ops;
+    }
+    uint32_t *const key = ins_realloc(l->key, l->n_ops, sizeof *key);
+    l->key = key ? key : l->key;
+    uint64_t *const value = ins_realloc(l->value, l->n_ops, sizeof *value);
+    l->value = value ? value : l->value;
+}
+
+/* The first error of the file, with its line. */
+static enum ins_status first_error(const struct parse *ps, struct ins_error *err)
+{
+    uint64_t lines = 0;
+    for (unsigned i = 0; i < ps->n_pieces; i++) {
+        const struct piece *piece = &ps->piece[i];
+        if (piece->error.status) {
+            if (err) {
+                *err = piece->error;
+                err->line += err->line ? lines : 0;
+            }
+            return piece->error.status;
+        }
+        lines += piece->n_ops;
+    }
+    return INS_OK;
+}
+
+static enum ins_status parse_all(struct parse *ps, struct ins_error *err)
+{
+    struct ins_plume_lines *l = ps->l;
+    const uint64_t room = place_pieces(ps);
+    if (room >= UINT32_MAX - 1)
+        return ins_fail(err, INS_E_INPUT, 0,
+                        "the file may have more than %" PRIu32 " operations",
+                        UINT32_MAX - 2);
+    l->key = INS_NEW(uint32_t, room);
+    l->value = INS_NEW(uint64_t, room);
+    if (!l->key || !l->value)
+        return ins_nomem(err, "the operations");
+    ins_parallel(ps->n_pieces, parse_piece, ps);
+    enum ins_status st = first_error(ps, err);
+    if (st != INS_OK)
+        return st;
+    close_up(ps);
+    st = number_keys(ps, err);
+    return st == INS_OK ? join_runs(ps, err) : st;
+}
+
+enum ins_status ins_plume_parse(struct ins_plume_lines *l, const struct ins_input *in,
+                                unsigned threads, struct ins_limit *limit,
+                                struct ins_error *err)
+{
+    memset(l, 0, sizeof *l);
+    struct parse *ps = INS_NEW0(struct parse, 1);
+    if (!ps)
+        return ins_nomem(err, "the file");
+    ps->l = l;
+    ps->in = in;
+    ps->limit = limit;
+    cut(ps, threads);
+    const enum ins_status st = parse_all(ps, err);
+    for (unsigned i = 0; i < ps->n_pieces; i++) {
+        ins_number_map_release(&ps->piece[i].large);
+        ins_free(ps->piece[i].seen);
+        ins_free(ps->piece[i].large_id);
+        ins_vec_plume_run_release(&ps->piece[i].run);
+    }
+    ins_free(ps->small_id);
+    ins_free(ps);
+    if (st != INS_OK)
+        ins_plume_lines_release(l);
+    return st;
+}
+
+void ins_plume_lines_release(struct ins_plume_lines *l)
+{
+    ins_free(l->key);
+    ins_free(l->value);
+    ins_free(l->key_name);
+    ins_vec_plume_run_release(&l->run);
+    memset(l, 0, sizeof *l);
+}
