@@ -2,6 +2,7 @@
 
 #include "format/detect.h"
 #include "format/loss.h"
+#include "format/plume.h"
 #include "format/readers.h"
 
 #include <inttypes.h>
@@ -15,6 +16,13 @@ static const struct ins_format formats[] = {
      .holds = INS_HOLDS_ALL,
      .read = ins_text_read,
      .write = ins_text_write},
+    {.id = "plume",
+     .description = "Plume's text: r(key,value,session,txn), one operation a line",
+     .holds = INS_HOLDS_ABORTED,
+     .guesses_init = true,
+     .read = ins_plume_read,
+     .can_express = ins_plume_can_express,
+     .write = ins_plume_write},
     {.id = "edn",
      .description = "Jepsen and Elle events: {:type :ok, :value [[:r 1 2]]}",
      .holds = INS_HOLDS_ALL & ~INS_HOLDS_INIT,
