@@ -45,17 +45,15 @@ static const struct script scripts[] = {
     {"LostUpdate", "rx0 wx1 | rx0 wx2", "rx wx1 | rx wx2"},
     /* The third fixes the first before the second on x; the fourth sees the second and
      * misses the first's y. */
-    {"G-single", "wx1 wy1 wq1 | wx2 wz1 | rq1 rx2 | rz1 ry0",
+    {"G-single", "wx1 wy1 | wx2 wz1 | ry1 rx2 | rz1 ry0",
      "wx1 wy1 | wx2 wz1 | rx12 | rz1 ry"},
     {"LongFork", "wx1 | wy1 | rx1 ry0 | ry1 rx0", "wx1 | wy1 | rx1 ry | ry1 rx"},
     /* Two pairs of writers in a fixed order; the later of each pair misses a write of
      * the other pair's earlier one. */
-    {"G-nonadjacent",
-     "wx1 wv1 wq1 | wx2 ry0 | rq1 rx2 | wy1 wz1 wp1 | wz2 rv0 | rp1 rz2",
+    {"G-nonadjacent", "wx1 wv1 | wx2 ry0 | rv1 rx2 | wy1 wz1 | wz2 rv0 | ry1 rz2",
      "wx1 wv1 | wx2 ry | rx12 | wy1 wz1 | wz2 rv | rz12"},
     {"G2-item", "rx0 ry0 wx1 | rx0 ry0 wy1", "rx ry wx1 | rx ry wy1"},
-    {"G-single-process", "wx1 wy1 wq1 | wx2 ; ry0 | rq1 rx2",
-     "wx1 wy1 | wx2 ; ry | rx12"},
+    {"G-single-process", "wx1 wy1 | wx2 ; ry0 | ry1 rx2", "wx1 wy1 | wx2 ; ry | rx12"},
     {"LongFork-process", "wx1 ; ry0 | wy1 ; rx0", "wx1 ; ry | wy1 ; rx"},
     {"G2-item-process", "wy1 ; rx0 | wx1 ry0", "wy1 ; rx | wx1 ry"},
     {"G0-realtime", "01 wx1 | 23 wx2 wq1 | 05 rq1 rx1", "01 wx1 | 23 wx2 | 05 rx21"},
