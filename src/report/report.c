@@ -3,8 +3,13 @@
 #include <string.h>
 
 const struct ins_report_writer ins_report_table[] = {
-    {"text", ins_report_text}, {"json", ins_report_json},   {"dot", ins_report_dot},
-    {"svg", ins_report_svg},   {"junit", ins_report_junit}, {NULL, NULL},
+    {"text", ins_report_text},
+    {"json", ins_report_json},
+    {"html", ins_report_html},
+    {"dot", ins_report_dot},
+    {"svg", ins_report_svg},
+    {"junit", ins_report_junit},
+    {NULL, NULL},
 };
 
 const char *ins_verdict_word(enum ins_verdict v)

@@ -1,0 +1,538 @@
+#include "report.h"
+
+#include "insula.h"
+
+#include "explain/say.h"
+#include "explain/story.h"
+#include "explain/texts.h"
+#include "report/run.h"
+#include "web_bytes.h"
+
+#include <assert.h>
+
+/* One file that holds everything: web/report.{html,css,js} and the data as JSON.  The
+ * data is capped, so that the report on the largest history still opens at once. */
+
+enum {
+    MOST_ANOMALIES = 60, /* of one history */
+    MOST_TXNS = 160,     /* of one anomaly */
+    MOST_EDGES = 600,
+    MOST_CASES = 40,
+    MOST_OPS = 24 /* of one transaction, besides those that matter */
+};
+/* Anomalies stop being added when the data has grown to this. */
+static const size_t ENOUGH_BYTES = 1200000;
+
+/* ---- JSON that may stand inside a script element ---- */
+
+/* Like ins_buf_json, and no '<' survives, so that no text can close the element. */
+static void put_json(struct ins_buf *b, const char *s, size_t len)
+{
+    struct ins_buf text = {0};
+    ins_buf_json(&text, s, len);
+    for (size_t i = 0; i < text.len; i++)
+        if (text.at[i] == '<')
+            ins_buf_text(b, "\\u003c");
+        else
+            ins_buf_char(b, text.at[i]);
+    if (text.failed)
+        b->failed = 1;
+    ins_buf_release(&text);
+}
+
+static void put_string(struct ins_buf *b, const char *s)
+{
+    put_json(b, s, strlen(s));
+}
+
+/* Put what is in `text` and empty it. */
+static void put_said(struct ins_buf *b, struct ins_buf *text)
+{
+    if (text->failed)
+        b->failed = 1;
+    else
+        put_json(b, text->len ? text->at : "", text->len);
+    text->len = 0;
+}
+
+/* ---- one anomaly ---- */
+
+struct sheet {
+    struct ins_buf *b;
+    const struct ins_story *s;
+    struct ins_buf text; /* scratch */
+    uint32_t *place;     /* by place in s->txn: its number in the data, or INS_NONE */
+    uint32_t n_edges;    /* of the story that are drawn */
+    uint32_t n_extra;    /* premises made here, after those */
+};
+
+static uint32_t place_of(const struct sheet *p, ins_txn t)
+{
+    for (uint32_t i = 0; i < p->s->n_txns; i++)
+        if (p->s->txn[i] == t)
+            return p->place[i];
+    return INS_NONE;
+}
+
+static const char *status_word(const struct ins_history *h, ins_txn t)
+{
+    if (h->txn_status[t] == INS_ABORTED)
+        return "aborted";
+    if (h->txn_status[t] == INS_INDETERMINATE || h->txn_status[t] == INS_OBSERVED)
+        return "outcome unknown";
+    return NULL;
+}
+
+static void put_ops(struct sheet *p, ins_txn t)
+{
+    const struct ins_history *h = p->s->h;
+    uint32_t n = 0;
+    const uint32_t *hot = ins_story_ops(p->s, t, &n);
+    uint32_t next = 0;
+    uint32_t cold = 0;
+    uint32_t shown = 0;
+    ins_buf_text(p->b, ",\"ops\":[");
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+        const bool matters = next < n && hot[next] == op;
+        next += matters;
+        cold += !matters;
+        if (shown >= 2 * MOST_OPS || (!matters && cold > MOST_OPS))
+            continue;
+        ins_buf_text(p->b, shown++ ? ",[" : "[");
+        ins_say_op(&p->text, h, op);
+        put_said(p->b, &p->text);
+        ins_buf_text(p->b, matters ? ",1]" : ",0]");
+    }
+    ins_buf_fmt(p->b, "],\"more\":%u", h->txn_op[t + 1] - h->txn_op[t] - shown);
+}
+
+static void put_txn(struct sheet *p, uint32_t i, uint32_t lane)
+{
+    const struct ins_history *h = p->s->h;
+    const ins_txn t = p->s->txn[i];
+    ins_buf_text(p->b, "{\"id\":");
+    ins_say_txn(&p->text, h, t);
+    put_said(p->b, &p->text);
+    ins_buf_fmt(p->b, ",\"lane\":%u,\"rank\":%u,\"on\":%s", lane, p->s->rank[i],
+                p->s->on_cycle[i] ? "true" : "false");
+    const uint32_t line = t == INS_INIT ? h->init_line
+                          : h->txn_line ? h->txn_line[t]
+                                        : 0;
+    if (line)
+        ins_buf_fmt(p->b, ",\"line\":%u", line);
+    if (status_word(h, t))
+        ins_buf_fmt(p->b, ",\"status\":\"%s\"", status_word(h, t));
+    if (h->has_times && t != INS_INIT && h->txn_begin[t] != INS_NO_TIME) {
+        ins_buf_fmt(p->b, ",\"when\":\"%.6f s to ", (double)h->txn_begin[t] / 1e9);
+        if (h->txn_end[t] == INS_NO_TIME)
+            ins_buf_text(p->b, "?\"");
+        else
+            ins_buf_fmt(p->b, "%.6f s\"", (double)h->txn_end[t] / 1e9);
+    }
+    put_ops(p, t);
+    ins_buf_char(p->b, '}');
+}
+
+static void put_cast(struct sheet *p)
+{
+    const struct ins_story *s = p->s;
+    uint32_t lanes = 0;
+    ins_buf_text(p->b, ",\"lanes\":[");
+    for (uint32_t i = 0; i < s->n_txns; i++) {
+        const uint32_t session = s->h->txn_session[s->txn[i]];
+        if (i && session == s->h->txn_session[s->txn[i - 1]])
+            continue;
+        ins_buf_text(&p->text, session == INS_NONE ? "" : "session ");
+        ins_say_session(&p->text, s->h, session);
+        ins_buf_text(p->b, lanes++ ? "," : "");
+        put_said(p->b, &p->text);
+    }
+    ins_buf_text(p->b, "],\n\"txns\":[");
+    uint32_t shown = 0;
+    uint32_t lane = 0;
+    for (uint32_t i = 0; i < s->n_txns; i++) {
+        if (i && s->h->txn_session[s->txn[i]] != s->h->txn_session[s->txn[i - 1]])
+            lane++;
+        /* Beyond the cap only the cycle itself is kept. */
+        p->place[i] = INS_NONE;
+        if (s->n_txns > MOST_TXNS && !s->on_cycle[i] && shown >= MOST_TXNS)
+            continue;
+        ins_buf_text(p->b, shown ? ",\n" : "\n");
+        put_txn(p, i, lane);
+        p->place[i] = shown++;
+    }
+    ins_buf_char(p->b, ']');
+}
+
+static bool drawable(const struct sheet *p, const struct ins_edge *e)
+{
+    return place_of(p, e->from) != INS_NONE && place_of(p, e->to) != INS_NONE;
+}
+
+static void put_edge(struct sheet *p, const struct ins_edge *e, bool first)
+{
+    ins_buf_fmt(p->b,
+                "%s{\"f\":%u,\"t\":%u,\"k\":\"%s\",\"key\":", first ? "\n" : ",\n",
+                place_of(p, e->from), place_of(p, e->to), ins_edge_id(e->type));
+    if (e->key == INS_NONE) {
+        ins_buf_text(p->b, "null");
+    } else {
+        ins_say_key(&p->text, p->s->h, e->key);
+        put_said(p->b, &p->text);
+    }
+    ins_buf_text(p->b, ",\"why\":");
+    ins_say_why(&p->text, p->s->h, e);
+    put_said(p->b, &p->text);
+    if (ins_say_excluded(&p->text, p->s->h, e)) {
+        ins_buf_text(p->b, ",\"not\":");
+        put_said(p->b, &p->text);
+    }
+}
+
+/* The reads that an inferred edge rests on, as edges to draw: reader reads the key
+ * from `to`, and for the weak rules also something from `from`. */
+static uint32_t make_premises(const struct ins_history *h, const struct ins_edge *e,
+                              struct ins_edge out[2])
+{
+    uint32_t n = 0;
+    const bool about_reader = e->rule == INS_WHY_MONOTONIC ||
+                              e->rule == INS_WHY_FRACTURED ||
+                              e->rule == INS_WHY_CAUSAL || e->rule == INS_WHY_OVERWRITE;
+    if (!about_reader || e->reader >= h->n_txns)
+        return 0;
+    const struct ins_edge read = {.to = e->reader,
+                                  .type = INS_WR,
+                                  .rule = INS_WHY_READ,
+                                  .key = INS_NONE,
+                                  .from_op = INS_NONE,
+                                  .reader = INS_NONE,
+                                  .other = INS_NONE,
+                                  .reader_op = INS_NONE,
+                                  .other_op = INS_NONE};
+    if (e->reader_op != INS_NONE) {
+        out[n] = read;
+        out[n].from = e->to;
+        out[n].key = e->key;
+        out[n++].to_op = e->reader_op;
+    }
+    if (e->rule == INS_WHY_CAUSAL || e->rule == INS_WHY_OVERWRITE)
+        return n;
+    out[n] = read;
+    out[n].from = e->from;
+    if (e->other_op != INS_NONE) {
+        out[n].key = ins_op_key(h, e->other_op);
+        out[n].to_op = e->other_op;
+    } else {
+        out[n].type = INS_SO;
+        out[n].rule = INS_WHY_SESSION;
+        out[n].to_op = INS_NONE;
+    }
+    return n + 1;
+}
+
+/* Which edges lie below edge i: its path, and the premises made for it. */
+static void put_below(struct sheet *p, uint32_t i)
+{
+    const struct ins_anomaly *a = p->s->a;
+    const struct ins_edge *e = &a->edge[i];
+    struct ins_edge made[2];
+    const uint32_t n = make_premises(p->s->h, e, made);
+    bool first = true;
+    ins_buf_text(p->b, ",\"p\":[");
+    for (uint32_t j = 0; j < e->n_path; j++)
+        if (e->path + j < p->n_edges && drawable(p, &a->edge[e->path + j])) {
+            ins_buf_fmt(p->b, "%s%u", first ? "" : ",", e->path + j);
+            first = false;
+        }
+    for (uint32_t j = 0; j < n; j++)
+        if (drawable(p, &made[j])) {
+            ins_buf_fmt(p->b, "%s%u", first ? "" : ",", p->n_edges + p->n_extra++);
+            first = false;
+        }
+    ins_buf_text(p->b, "]}");
+}
+
+/* The story's edges in order, so that their numbers stay, then the premises in the
+ * order in which put_below numbered them. */
+static void put_edges(struct sheet *p)
+{
+    const struct ins_anomaly *a = p->s->a;
+    struct ins_edge made[2];
+    p->n_edges = a->n_edges;
+    if (p->n_edges > MOST_EDGES)
+        p->n_edges = a->n_cycle > MOST_EDGES ? a->n_cycle : MOST_EDGES;
+    ins_buf_text(p->b, ",\n\"edges\":[");
+    for (uint32_t i = 0; i < p->n_edges; i++) {
+        put_edge(p, &a->edge[i], !i);
+        put_below(p, i);
+    }
+    for (uint32_t i = 0; i < p->n_edges; i++) {
+        const uint32_t n = make_premises(p->s->h, &a->edge[i], made);
+        for (uint32_t j = 0; j < n; j++) {
+            if (!drawable(p, &made[j]))
+                continue;
+            put_edge(p, &made[j], false);
+            ins_buf_text(p->b, ",\"p\":[]}");
+        }
+    }
+    ins_buf_fmt(p->b, "],\"cycle\":%u", a->n_cycle);
+    if (p->n_edges < a->n_edges)
+        ins_buf_fmt(p->b, ",\"left\":\"%u further reasons are left out here.\"",
+                    a->n_edges - p->n_edges);
+}
+
+static void put_cases(struct sheet *p)
+{
+    const struct ins_anomaly *a = p->s->a;
+    uint32_t shown = 0;
+    if (!a->n_branches)
+        return;
+    ins_buf_text(p->b, ",\n\"cases\":[");
+    for (uint32_t i = 0; i < a->n_branches && shown < MOST_CASES; i++) {
+        const struct ins_case *c = &a->branch[i];
+        if (c->cycle + c->n_cycle > p->n_edges)
+            continue;
+        for (uint32_t j = 0; j < c->n_assumed; j++) {
+            ins_buf_text(&p->text, j ? ", and " : "");
+            ins_say_supposed(&p->text, p->s->h, &a->edge[c->assumed + j]);
+        }
+        ins_buf_fmt(p->b, "%s{\"c\":[%u,%u],\"say\":", shown++ ? ",\n" : "\n", c->cycle,
+                    c->n_cycle);
+        put_said(p->b, &p->text);
+        ins_buf_char(p->b, '}');
+    }
+    ins_buf_char(p->b, ']');
+    if (shown < a->n_branches)
+        ins_buf_fmt(p->b, ",\"cases_left\":%u", a->n_branches - shown);
+}
+
+static void put_heading(struct sheet *p)
+{
+    const struct ins_anomaly *a = p->s->a;
+    char name[64];
+    ins_anomaly_name(a->kind, a->suffix, name, sizeof name);
+    ins_buf_fmt(p->b, "{\"name\":\"%s\",\"title\":\"%s\",\"breaks\":\"%s\"", name,
+                ins_kind_texts[a->kind].title, ins_level_table[a->breaks].id);
+    if (ins_kind_table[a->kind].letter)
+        ins_buf_fmt(p->b, ",\"letter\":\"%c\"", ins_kind_table[a->kind].letter);
+    ins_buf_text(p->b, ",\"forbids\":[");
+    bool first = true;
+    for (int l = 0; l < INS_N_LEVELS; l++)
+        if (ins_level_forbids((enum ins_level)l, a->kind, a->suffix)) {
+            ins_buf_fmt(p->b, "%s\"%s\"", first ? "" : ",", ins_level_table[l].id);
+            first = false;
+        }
+    ins_buf_text(p->b, "],\"headline\":");
+    ins_say_headline(&p->text, p->s);
+    put_said(p->b, &p->text);
+    ins_buf_text(p->b, ",\"meaning\":");
+    put_string(p->b, ins_kind_texts[a->kind].meaning);
+}
+
+static enum ins_status put_anomaly(struct ins_buf *b, const struct ins_history *h,
+                                   const struct ins_anomaly *a, struct ins_error *err)
+{
+    struct ins_story s;
+    enum ins_status st = ins_story_init(&s, h, a, err);
+    if (st)
+        return st;
+    struct sheet p = {.b = b, .s = &s, .place = INS_NEW(uint32_t, s.n_txns + 1)};
+    if (p.place) {
+        put_heading(&p);
+        put_cast(&p);
+        put_edges(&p);
+        put_cases(&p);
+        ins_buf_char(b, '}');
+    } else {
+        st = ins_nomem(err, "a report");
+    }
+    ins_buf_release(&p.text);
+    ins_free(p.place);
+    ins_story_release(&s);
+    return st;
+}
+
+/* ---- one history ---- */
+
+static void put_facts(struct ins_buf *b, const struct ins_history *h)
+{
+    struct ins_buf text = {0};
+    ins_buf_fmt(&text, "%s%s", h->format, h->format[0] ? " format, " : "");
+    ins_say_count(&text, h->n_sessions);
+    ins_buf_text(&text, " sessions, ");
+    ins_say_count(&text, h->n_by_status[INS_COMMITTED]);
+    ins_buf_text(&text, " committed transactions, ");
+    if (h->n_by_status[INS_ABORTED]) {
+        ins_say_count(&text, h->n_by_status[INS_ABORTED]);
+        ins_buf_text(&text, " aborted, ");
+    }
+    if (h->n_by_status[INS_INDETERMINATE] || h->n_by_status[INS_OBSERVED]) {
+        ins_say_count(&text, (uint64_t)h->n_by_status[INS_INDETERMINATE] +
+                                 h->n_by_status[INS_OBSERVED]);
+        ins_buf_text(&text, " with unknown outcome, ");
+    }
+    ins_say_count(&text, h->n_ops);
+    ins_buf_text(&text, " operations on ");
+    ins_say_count(&text, h->n_keys);
+    ins_buf_text(&text, h->n_keys == 1 ? " key" : " keys");
+    put_said(b, &text);
+    ins_buf_release(&text);
+}
+
+static void put_levels(struct ins_buf *b, const struct ins_result *r)
+{
+    bool first = true;
+    ins_buf_text(b, ",\n\"levels\":[");
+    for (int l = 0; l < INS_N_LEVELS; l++) {
+        const struct ins_level_result *level = &r->level[l];
+        if (level->verdict == INS_NOT_ASKED)
+            continue;
+        ins_buf_fmt(b, "%s{\"id\":\"%s\",\"name\":\"%s\",\"verdict\":\"%s\"",
+                    first ? "\n" : ",\n", ins_level_table[l].id,
+                    ins_level_table[l].name, ins_verdict_word(level->verdict));
+        ins_buf_fmt(b, ",\"seconds\":%.6f,\"meaning\":", level->seconds);
+        put_string(b, ins_level_texts[l].meaning);
+        if (level->verdict == INS_UNDECIDED && level->why) {
+            ins_buf_text(b, ",\"why\":");
+            put_string(b, level->why);
+        }
+        ins_buf_char(b, '}');
+        first = false;
+    }
+    const enum ins_level best = ins_result_strongest(r);
+    ins_buf_text(b, "],\"strongest\":");
+    put_string(b, best == INS_N_LEVELS ? "" : ins_level_table[best].id);
+}
+
+static void put_counts(struct ins_buf *b, const struct ins_result *r)
+{
+    char name[64];
+    bool first = true;
+    ins_buf_text(b, ",\n\"total\":");
+    ins_buf_u64(b, ins_found_total(r));
+    ins_buf_text(b, ",\"counts\":[");
+    for (int k = 0; k < INS_N_KINDS; k++)
+        for (int s = 0; s < INS_N_SUFFIXES; s++) {
+            if (!r->count[k][s])
+                continue;
+            ins_anomaly_name((enum ins_kind)k, (enum ins_suffix)s, name, sizeof name);
+            ins_buf_fmt(b, "%s{\"name\":\"%s\",\"count\":", first ? "" : ",", name);
+            ins_buf_u64(b, r->count[k][s]);
+            ins_buf_char(b, '}');
+            first = false;
+        }
+    ins_buf_char(b, ']');
+}
+
+static void put_cost(struct ins_buf *b, const struct ins_report_item *item)
+{
+    const struct ins_result *r = item->result;
+    ins_buf_text(b, ",\n\"stages\":[");
+    ins_buf_fmt(b, "{\"name\":\"load\",\"s\":%.6f}", ins_parse_seconds(item));
+    for (uint32_t i = 0; i < r->n_stages; i++) {
+        if (!strcmp(r->stage[i].name, "parse") || !strcmp(r->stage[i].name, "load"))
+            continue;
+        ins_buf_text(b, ",{\"name\":");
+        put_string(b, r->stage[i].name);
+        ins_buf_fmt(b, ",\"s\":%.6f,\"rss\":", r->stage[i].seconds);
+        ins_buf_u64(b, r->stage[i].rss_bytes);
+        ins_buf_char(b, '}');
+    }
+    ins_buf_text(b, "],\"peak\":");
+    ins_buf_u64(b, r->peak_rss);
+}
+
+static enum ins_status put_anomalies(struct ins_buf *b,
+                                     const struct ins_report_item *item, size_t *used,
+                                     struct ins_error *err)
+{
+    const struct ins_result *r = item->result;
+    uint32_t *order = NULL;
+    ins_buf_text(b, ",\n\"anomalies\":[");
+    enum ins_status st = ins_story_order(r, &order, err);
+    struct ins_buf one = {0};
+    for (size_t i = 0; i < r->anomaly.len && i < MOST_ANOMALIES && !st; i++) {
+        one.len = 0;
+        st = put_anomaly(&one, item->history, &r->anomaly.at[order[i]], err);
+        /* The first is shown however large it is; the caps above bound it. */
+        if (st || one.failed || (i && *used + one.len > ENOUGH_BYTES))
+            break;
+        ins_buf_text(b, i ? ",\n" : "\n");
+        ins_buf_bytes(b, one.at, one.len);
+        *used += one.len;
+    }
+    if (one.failed)
+        b->failed = 1;
+    ins_buf_release(&one);
+    ins_free(order);
+    ins_buf_char(b, ']');
+    return st;
+}
+
+static enum ins_status put_item(struct ins_buf *b, const struct ins_report_item *item,
+                                const char *run_log, size_t *used,
+                                struct ins_error *err)
+{
+    ins_buf_text(b, "{\"path\":");
+    put_string(b, item->path);
+    if (!item->result || !item->history) {
+        ins_buf_text(b, ",\"levels\":[],\"error\":");
+        put_string(b, item->error ? item->error : "");
+        ins_buf_char(b, '}');
+        return INS_OK;
+    }
+    ins_buf_text(b, ",\"facts\":");
+    put_facts(b, item->history);
+    if (item->history->note[0]) {
+        ins_buf_text(b, ",\"note\":");
+        put_string(b, item->history->note);
+    }
+    put_levels(b, item->result);
+    put_counts(b, item->result);
+    put_cost(b, item);
+    ins_run_put_rates(b, item->history);
+    if (run_log)
+        ins_run_put_events(b, run_log, put_json);
+    const enum ins_status st = put_anomalies(b, item, used, err);
+    ins_buf_char(b, '}');
+    return st;
+}
+
+static enum ins_status put_data(struct ins_buf *b, const struct ins_report_item *item,
+                                size_t count, const struct ins_report_options *o,
+                                struct ins_error *err)
+{
+    size_t used = 0;
+    enum ins_status st = INS_OK;
+    ins_buf_text(b, "{\"insula\":\"" INSULA_VERSION "\",\"histories\":[");
+    for (size_t i = 0; i < count && !st; i++) {
+        ins_buf_text(b, i ? ",\n" : "\n");
+        st = put_item(b, &item[i], count == 1 ? o->run_log : NULL, &used, err);
+    }
+    ins_buf_text(b, "]}");
+    return st;
+}
+
+/* Copy the frame up to a mark that stands alone on its line; returns what follows it.
+ */
+static const char *copy_to(struct ins_buf *b, const char *frame, const char *mark)
+{
+    const char *at = strstr(frame, mark);
+    assert(at && "the frame has its marks");
+    ins_buf_bytes(b, frame, (size_t)(at - frame));
+    return at + strlen(mark);
+}
+
+enum ins_status ins_report_html(struct ins_buf *b, const struct ins_report_item *item,
+                                size_t count, const struct ins_report_options *o,
+                                struct ins_error *err)
+{
+    const char *frame = copy_to(b, (const char *)web_html, "@CSS@");
+    ins_buf_bytes(b, (const char *)web_css, web_css_len);
+    frame = copy_to(b, frame, "@DATA@");
+    const enum ins_status st = put_data(b, item, count, o, err);
+    frame = copy_to(b, frame, "@JS@");
+    ins_buf_bytes(b, (const char *)web_js, web_js_len);
+    ins_buf_text(b, frame);
+    return st;
+}

@@ -1,0 +1,574 @@
+"use strict";
+(() => {
+const D = JSON.parse(document.getElementById("data").textContent);
+const KINDS = {so: "session order", wr: "reads from", ww: "version order", rw: "missed write", rt: "real time", co: "commit order, inferred"};
+const VERDICT = {pass: ["✓", "holds"], fail: ["✗", "violated"], unknown: ["?", "unknown"]};
+const NS = "http://www.w3.org/2000/svg";
+const $ = id => document.getElementById(id);
+
+/* What is on the screen. `open` holds the edges whose reasons are drawn in. */
+const state = {history: 0, anomaly: 0, branch: 0, open: new Set(), vertical: false};
+
+/* ---- small tools ---- */
+
+function el(tag, attrs, ...kids) {
+  const e = document.createElement(tag);
+  for (const [k, v] of Object.entries(attrs || {})) {
+    if (k.startsWith("on")) e.addEventListener(k.slice(2), v);
+    else if (v !== null && v !== undefined && v !== false) e.setAttribute(k, v === true ? "" : v);
+  }
+  e.append(...kids.filter(k => k !== null && k !== undefined && k !== ""));
+  return e;
+}
+
+function svg(tag, attrs, ...kids) {
+  const e = document.createElementNS(NS, tag);
+  for (const [k, v] of Object.entries(attrs || {})) if (v !== null && v !== undefined) e.setAttribute(k, v);
+  e.append(...kids);
+  return e;
+}
+
+function seconds(s) {
+  if (s < 1e-4 && s > 0) return (s * 1e6).toFixed(0) + " µs";
+  if (s < 0.01) return (s * 1e3).toFixed(1) + " ms";
+  if (s < 1) return (s * 1e3).toFixed(0) + " ms";
+  if (s < 100) return s.toFixed(s < 10 ? 2 : 1) + " s";
+  return Math.floor(s / 60) + " min " + Math.round(s % 60) + " s";
+}
+
+function bytes(n) {
+  if (n < 1e6) return (n / 1e3).toFixed(0) + " kB";
+  if (n < 1e9) return (n / 1e6).toFixed(n < 1e7 ? 1 : 0) + " MB";
+  return (n / 1e9).toFixed(2) + " GB";
+}
+
+const count = n => n.toLocaleString("en");
+const H = () => D.histories[state.history];
+const A = () => H().anomalies[state.anomaly];
+
+/* ---- head and ladder ---- */
+
+function verdictLine(h) {
+  if (h.error) return "This history was not checked";
+  const best = h.levels.find(l => l.id === h.strongest);
+  const failed = h.levels.filter(l => l.verdict === "fail");
+  if (!failed.length && best) return "Holds: " + best.name;
+  if (!failed.length) return "No level could be decided";
+  if (!best) return failed[0].name[0].toUpperCase() + failed[0].name.slice(1) + " is violated, and nothing else holds";
+  return failed[0].name[0].toUpperCase() + failed[0].name.slice(1) + " is violated; " + best.name + " holds";
+}
+
+function drawTop() {
+  const h = H();
+  const pick = el("select", {"aria-label": "History", onchange: e => show(+e.target.value, 0)});
+  D.histories.forEach((x, i) => {
+    const bad = x.error ? "not checked" : x.levels.some(l => l.verdict === "fail") ? "fails" : "";
+    pick.append(el("option", {value: i, selected: i === state.history}, x.path + (bad ? " (" + bad + ")" : "")));
+  });
+  $("top").replaceChildren(
+    el("div", {class: "brand"}, el("b", {}, "insula"), D.histories.length > 1 ? pick : el("span", {class: "mono"}, h.path)),
+    el("h1", {}, verdictLine(h)),
+    el("p", {class: "facts"}, h.error || h.facts),
+    h.note ? el("p", {class: "note"}, h.note) : "");
+  document.title = h.path + ": " + verdictLine(h);
+}
+
+function drawLadder() {
+  const list = el("ol", {class: "ladder"});
+  for (const l of H().levels || []) {
+    const [sign, word] = VERDICT[l.verdict];
+    list.append(el("li", {class: l.verdict + (l.id === H().strongest ? " best" : ""), title: l.why ? l.why : l.meaning},
+      el("span", {class: "id"}, l.id), el("span", {class: "sec"}, seconds(l.seconds)),
+      el("span", {class: "nm"}, l.name), el("span", {class: "vd"}, sign + " " + word)));
+  }
+  const open = (H().levels || []).filter(l => l.why);
+  $("verdict").replaceChildren(list, open.length
+    ? el("p", {class: "facts"}, open.map(l => l.name + " is unknown: " + l.why).join("; ")) : "");
+}
+
+/* ---- the list of anomalies ---- */
+
+function drawList() {
+  const h = H(), nav = $("list");
+  const box = $("anomalies");
+  box.hidden = !h.anomalies || !h.anomalies.length;
+  if (box.hidden) return;
+  const kids = [el("h2", {}, count(h.total) + (h.total === 1 ? " anomaly" : " anomalies"))];
+  for (const c of h.counts) {
+    const mine = h.anomalies.map((a, i) => [a, i]).filter(([a]) => a.name === c.name);
+    kids.push(el("p", {class: "kind"}, el("span", {}, c.name), el("span", {}, count(c.count))));
+    for (const [a, i] of mine)
+      kids.push(el("button", {"data-i": i, "aria-current": i === state.anomaly ? "true" : null, onclick: () => show(state.history, i)},
+        el("small", {}, a.headline)));
+    if (!mine.length) kids.push(el("p", {class: "more"}, "none of these is drawn"));
+  }
+  if (h.total > h.anomalies.length)
+    kids.push(el("p", {class: "more"}, "One of every kind is here first; " + count(h.anomalies.length) + " of " + count(h.total) + " are drawn."));
+  nav.replaceChildren(...kids);
+}
+
+/* ---- which edges and transactions are drawn ---- */
+
+function baseEdges(a) {
+  if (!a.cases) return range(0, a.cycle);
+  const c = a.cases[state.branch];
+  return range(c.c[0], c.c[1]);
+}
+
+function range(from, n) { return Array.from({length: n}, (_, i) => from + i); }
+
+function drawnEdges(a) {
+  const seen = new Map();
+  const add = (i, premise) => {
+    if (seen.has(i)) return;
+    seen.set(i, premise);
+    if (state.open.has(i)) for (const p of a.edges[i].p) add(p, true);
+  };
+  for (const i of baseEdges(a)) add(i, false);
+  /* A premise that repeats an edge of the cycle is drawn once. */
+  const out = [], taken = new Set();
+  for (const [i, premise] of seen) {
+    const e = a.edges[i], key = [e.f, e.t, e.k, e.key].join(" ");
+    if (taken.has(key)) continue;
+    taken.add(key);
+    out.push({i, e, premise});
+  }
+  return out;
+}
+
+function drawnTxns(a, edges) {
+  const on = new Set();
+  for (const {e} of edges) { on.add(e.f); on.add(e.t); }
+  if (!edges.length) a.txns.forEach((_, i) => on.add(i));
+  return on;
+}
+
+/* ---- layout: lanes by session, columns by rank ---- */
+
+const CW = 7.9, LH = 18, PADX = 11, MAXOPS = 9;
+
+function boxLines(t) {
+  const hot = t.ops.filter(o => o[1]);
+  const shown = (hot.length ? hot : t.ops).slice(0, MAXOPS).map(o => o[0]);
+  if (shown.length < hot.length) shown.push("…");
+  return shown;
+}
+
+function layout(a, on, vertical) {
+  const ids = [...on].sort((x, y) => x - y);
+  const lanes = [...new Set(ids.map(i => a.txns[i].lane))].sort((x, y) => x - y);
+  const ranks = [...new Set(ids.map(i => a.txns[i].rank))].sort((x, y) => x - y);
+  const boxes = new Map();
+  for (const i of ids) {
+    const t = a.txns[i], lines = boxLines(t);
+    const title = t.id.length + (t.line ? String(t.line).length + 7 : 0) + (t.status ? t.status.length + 1 : 0);
+    const w = Math.max(title * CW * 0.96, ...lines.map(s => s.length * CW), 44) + 2 * PADX;
+    boxes.set(i, {i, t, lines, w, h: 28 + lines.length * LH + (lines.length ? 6 : 0), lane: lanes.indexOf(t.lane), col: ranks.indexOf(t.rank)});
+  }
+  const all = [...boxes.values()];
+  const size = (n, pick, axis) => range(0, n).map(j => Math.max(0, ...all.filter(b => b[pick] === j).map(b => b[axis])));
+  const stack = (sizes, start, gap) => { let at = start; return sizes.map(s => { const p = at; at += s + gap; return p; }); };
+  const labelW = Math.max(...lanes.map(l => a.lanes[l].length)) * 7.6 + 26;
+  if (!vertical) {
+    const xs = size(ranks.length, "col", "w"), ys = size(lanes.length, "lane", "h");
+    const x0 = stack(xs, labelW + 30, 92), y0 = stack(ys, 30, 58);
+    for (const b of all) { b.x = x0[b.col] + (xs[b.col] - b.w) / 2; b.y = y0[b.lane] + (ys[b.lane] - b.h) / 2; }
+    return {boxes, lanes: lanes.map((l, j) => ({name: a.lanes[l], at: y0[j], size: ys[j]})), labelW, vertical};
+  }
+  const xs = size(lanes.length, "lane", "w").map((w, j) => Math.max(w, a.lanes[lanes[j]].length * 7.4)), ys = size(ranks.length, "col", "h");
+  const x0 = stack(xs, 20, 28), y0 = stack(ys, 56, 60);
+  for (const b of all) { b.x = x0[b.lane] + (xs[b.lane] - b.w) / 2; b.y = y0[b.col]; }
+  return {boxes, lanes: lanes.map((l, j) => ({name: a.lanes[l], at: x0[j], size: xs[j]})), labelW, vertical};
+}
+
+/* ---- routing: a bowed line from box to box that avoids the other boxes ---- */
+
+const BOWS = [0, 26, -26, 52, -52, 84, -84, 120, -120, 165, -165, 220, -220];
+
+function quad(p, c, q, t) {
+  const u = 1 - t;
+  return [u * u * p[0] + 2 * u * t * c[0] + t * t * q[0], u * u * p[1] + 2 * u * t * c[1] + t * t * q[1]];
+}
+
+const inside = (b, [x, y], m) => x > b.x - m && x < b.x + b.w + m && y > b.y - m && y < b.y + b.h + m;
+
+function bowed(f, t, bow) {
+  const p = [f.x + f.w / 2, f.y + f.h / 2], q = [t.x + t.w / 2, t.y + t.h / 2];
+  const dx = q[0] - p[0], dy = q[1] - p[1], len = Math.hypot(dx, dy) || 1;
+  const c = [(p[0] + q[0]) / 2 + dy / len * bow * 2, (p[1] + q[1]) / 2 - dx / len * bow * 2];
+  let a = 0, z = 1;
+  while (a < 0.49 && inside(f, quad(p, c, q, a), 1)) a += 0.008;
+  while (z > 0.51 && inside(t, quad(p, c, q, z), 5)) z -= 0.008;
+  const pts = range(0, 25).map(i => quad(p, c, q, a + (z - a) * i / 24));
+  return {pts, bow};
+}
+
+function routeAll(lay, edges) {
+  const placed = [], labels = [];
+  const between = new Map();
+  for (const d of edges) {
+    const key = Math.min(d.e.f, d.e.t) + "-" + Math.max(d.e.f, d.e.t);
+    between.set(key, (between.get(key) || 0) + 1);
+  }
+  for (const d of edges) {
+    const f = lay.boxes.get(d.e.f), t = lay.boxes.get(d.e.t);
+    const key = Math.min(d.e.f, d.e.t) + "-" + Math.max(d.e.f, d.e.t);
+    const text = d.e.k + (d.e.key !== null ? " " + d.e.key : "");
+    const lw = Math.min(text.length, 26) * 7 + 6;
+    let best = null;
+    for (const bow of BOWS) {
+      if (bow === 0 && between.get(key) > 1) continue;
+      const r = bowed(f, t, bow);
+      let cost = Math.abs(bow) * 0.6 + (bow < 0 ? 3 : 0);
+      for (const b of lay.boxes.values())
+        if (b !== f && b !== t) cost += r.pts.filter(p => inside(b, p, 6)).length * 60;
+      for (const o of placed)
+        for (const p of [6, 10, 12, 14, 18]) {
+          const near = Math.min(...o.pts.map(x => Math.hypot(x[0] - r.pts[p][0], x[1] - r.pts[p][1])));
+          if (near < 28) cost += 1.5 * (28 - near);
+        }
+      for (const p of r.pts) if (p[0] < 6 || p[1] < 6) cost += 14;
+      let spot = null;
+      for (const i of [12, 10, 14, 8, 16, 6, 18]) {
+        const [x, y] = r.pts[i];
+        const lab = {x: x - lw / 2, y: y - 9, w: lw, h: 18};
+        let c = Math.abs(i - 12) * 2;
+        for (const b of lay.boxes.values()) if (overlap(lab, b)) c += 80;
+        for (const l of labels) if (overlap(lab, l)) c += 60;
+        if (!spot || c < spot.c) spot = {c, lab, at: r.pts[i]};
+      }
+      cost += spot.c;
+      if (!best || cost < best.cost) best = {...r, cost, spot};
+    }
+    d.pts = best.pts;
+    d.label = {text: text.length > 26 ? text.slice(0, 25) + "…" : text, at: best.spot.at};
+    placed.push(best);
+    labels.push(best.spot.lab);
+  }
+}
+
+const overlap = (p, q) => p.x < q.x + q.w && q.x < p.x + p.w && p.y < q.y + q.h && q.y < p.y + p.h;
+
+function pathOf(pts) {
+  return "M" + pts.map(p => p[0].toFixed(1) + " " + p[1].toFixed(1)).join("L");
+}
+
+function arrow(pts, kind) {
+  const [x, y] = pts[pts.length - 1], [px, py] = pts[pts.length - 3];
+  const a = Math.atan2(y - py, x - px), s = 11;
+  const c = (d, r) => (x + r * Math.cos(a + d)).toFixed(1) + " " + (y + r * Math.sin(a + d)).toFixed(1);
+  return svg("path", {d: "M" + c(0, 2) + "L" + c(Math.PI - 0.4, s) + "L" + c(Math.PI + 0.4, s) + "Z", fill: "var(--" + kind + ")"});
+}
+
+/* ---- drawing ---- */
+
+function drawBox(a, b) {
+  const t = b.t;
+  const g = svg("g", {class: "box" + (t.on ? " on" : " side") + (t.status === "aborted" ? " aborted" : ""), "data-txn": t.id,
+    style: "transform:translate(" + b.x.toFixed(1) + "px," + b.y.toFixed(1) + "px)"});
+  g.append(svg("rect", {width: b.w, height: b.h, rx: 7}));
+  const title = svg("text", {x: PADX, y: 20, class: "t"}, t.id);
+  const rest = (t.line ? "line " + t.line : "") + (t.status ? (t.line ? ", " : "") + t.status : "");
+  if (rest) title.append(svg("tspan", {class: "ln", dx: 9}, rest));
+  g.append(title);
+  b.lines.forEach((s, j) => g.append(svg("text", {x: PADX, y: 40 + j * LH, class: "o"}, s)));
+  hover(g, () => [el("b", {}, t.id), " in " + a.lanes[t.lane] + (t.when ? ", " + t.when : ""),
+    el("div", {class: "ops"}, t.ops.map(o => o[0]).join("  ") + (t.more ? "  … " + t.more + " more" : ""))]);
+  return g;
+}
+
+function drawEdge(a, d) {
+  const e = d.e;
+  const g = svg("g", {class: "e " + e.k + (d.premise ? " premise" : ""), "data-edge": d.i, "data-from": a.txns[e.f].id, "data-to": a.txns[e.t].id,
+    "data-type": e.k, tabindex: 0, role: "button", "aria-label": a.txns[e.f].id + " to " + a.txns[e.t].id + ", " + KINDS[e.k] + ": " + e.why});
+  g.append(svg("path", {class: "hit", d: pathOf(d.pts)}), svg("path", {class: "l", d: pathOf(d.pts)}), arrow(d.pts, e.k));
+  const label = d.label.text + (e.p.length ? (state.open.has(d.i) ? " −" : " +") : "");
+  const [lx, ly] = d.label.at, lw = label.length * 6.9 + 10;
+  g.append(svg("rect", {class: "pill", x: (lx - lw / 2).toFixed(1), y: (ly - 9.5).toFixed(1), width: lw.toFixed(1), height: 19, rx: 9.5}));
+  g.append(svg("text", {x: lx.toFixed(1), y: (ly + 4).toFixed(1)}, label));
+  hover(g, () => [el("b", {}, a.txns[e.f].id + " → " + a.txns[e.t].id), " " + KINDS[e.k] + (e.key !== null ? " on " + e.key : ""),
+    el("div", {}, e.why), e.p.length ? el("div", {}, state.open.has(d.i) ? "Click to fold." : "Click to see why.") : ""]);
+  const act = () => { if (e.p.length) toggle(d.i); else light(d.i); };
+  g.addEventListener("click", act);
+  g.addEventListener("keydown", ev => { if (ev.key === "Enter" || ev.key === " ") { ev.preventDefault(); act(); } });
+  g.addEventListener("pointerenter", () => light(d.i));
+  g.addEventListener("focus", () => light(d.i));
+  return g;
+}
+
+function bounds(lay, edges) {
+  let x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+  const grow = (x, y, m) => { x0 = Math.min(x0, x - m); y0 = Math.min(y0, y - m); x1 = Math.max(x1, x + m); y1 = Math.max(y1, y + m); };
+  for (const b of lay.boxes.values()) { grow(b.x, b.y, 14); grow(b.x + b.w, b.y + b.h, 18); }
+  for (const d of edges) {
+    for (const p of d.pts) grow(p[0], p[1], 10);
+    grow(d.label.at[0] - d.label.text.length * 3.6, d.label.at[1], 10);
+    grow(d.label.at[0] + d.label.text.length * 3.6, d.label.at[1], 10);
+  }
+  return [x0, y0, x1 - x0, y1 - y0];
+}
+
+function picture(a) {
+  const edges = drawnEdges(a), on = drawnTxns(a, edges);
+  const lay = layout(a, on, state.vertical);
+  routeAll(lay, edges);
+  let [x, y, w, h] = bounds(lay, edges);
+  const room = Math.max(240, $("stage").clientWidth - (state.vertical ? 28 : 40));
+  const scale = Math.max(state.vertical ? 0.78 : 0.74, Math.min(1.12, room / w));
+  if (w * scale < room) { x -= (room / scale - w) / (lay.vertical ? 2 : 4); w = room / scale; }
+  const s = svg("svg", {class: "pic", viewBox: [x, y, w, h].map(v => v.toFixed(1)).join(" "), width: Math.round(w * scale), height: Math.round(h * scale),
+    role: "group", "aria-label": a.headline});
+  lay.lanes.forEach((l, j) => {
+    const lo = l.at - 16, size = l.size + 32;
+    if (!lay.vertical) {
+      s.append(svg("rect", {class: "lane-band", x, y: lo, width: w, height: size}));
+      s.append(svg("text", {class: "lane-name", x: x + 14, y: l.at + l.size / 2 + 5}, l.name));
+    } else {
+      s.append(svg("rect", {class: "lane-band", x: l.at - 10, y, width: l.size + 20, height: h}));
+      s.append(svg("text", {class: "lane-name", x: l.at + l.size / 2, y: y + 24, "text-anchor": "middle"}, l.name));
+    }
+  });
+  for (const b of lay.boxes.values()) s.append(drawBox(a, b));
+  for (const d of edges) s.append(drawEdge(a, d));
+  return {node: el("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Picture of the anomaly"}, s), kinds: new Set(edges.map(d => d.e.k))};
+}
+
+function legend(kinds) {
+  const box = el("div", {class: "legend"});
+  for (const k of Object.keys(KINDS)) {
+    if (!kinds.has(k)) continue;
+    const line = svg("svg", {width: 40, height: 12, "aria-hidden": "true"}, svg("g", {class: "e " + k}, svg("path", {class: "l", d: "M1 6H32"})));
+    line.firstChild.append(arrow([[20, 6], [30, 6], [38, 6]], k));
+    box.append(el("span", {}, line, k.toUpperCase() + ", " + KINDS[k]));
+  }
+  return box;
+}
+
+function reason(a, i, depth) {
+  const e = a.edges[i], open = state.open.has(i);
+  const item = el("li", {"data-reason": i},
+    el("div", {class: "row"},
+      el("span", {class: "step"}, el("b", {}, a.txns[e.f].id), " ", el("span", {class: "k-" + e.k}, "─" + e.k + "→"), " ", el("b", {}, a.txns[e.t].id)),
+      el("span", {class: "txt"}, e.why),
+      e.p.length ? el("button", {"aria-expanded": open ? "true" : "false", "data-toggle": i, onclick: () => toggle(i)}, open ? "Fold" : "Why?") : ""));
+  item.addEventListener("pointerenter", ev => { ev.stopPropagation(); light(i); });
+  if (open && depth < 12) {
+    if (e.not) item.append(el("p", {class: "excluded"}, el("b", {}, "The other order is excluded: "), e.not + "."));
+    const inner = el("ul", {class: "why inner"});
+    for (const p of e.p) inner.append(reason(a, p, depth + 1));
+    item.append(inner);
+  }
+  return item;
+}
+
+function drawCases(a) {
+  if (!a.cases) return "";
+  const box = el("div", {class: "cases", role: "group", "aria-label": "Cases"}, "Case");
+  a.cases.forEach((c, i) => box.append(el("button", {"aria-pressed": i === state.branch ? "true" : "false",
+    onclick: () => { state.branch = i; state.open.clear(); drawStage(); }}, String(i + 1))));
+  box.append(el("span", {}, "suppose that " + a.cases[state.branch].say + "; then this cycle closes"));
+  if (a.cases_left) box.append(el("span", {}, " (" + a.cases_left + " more cases are not drawn)"));
+  return box;
+}
+
+function drawStage() {
+  if ($("anomalies").hidden) return;
+  const a = A(), stage = $("stage");
+  state.vertical = stage.clientWidth < 560;
+  hideTip();
+  const pic = picture(a);
+  const list = el("ul", {class: "why"});
+  for (const i of baseEdges(a)) list.append(reason(a, i, 0));
+  const foldable = a.edges.some((e, i) => e.p.length);
+  stage.replaceChildren(
+    el("div", {class: "head"}, el("h2", {}, a.name + (a.letter ? " (" + a.letter + ")" : "") + ": " + a.title),
+      el("span", {class: "chip"}, "breaks " + a.forbids.join(", ")),
+      el("div", {class: "tools"}, foldable ? el("button", {onclick: toggleAll, id: "expand"}, state.open.size ? "Fold all" : "Explain all") : "")),
+    el("p", {class: "headline"}, a.headline),
+    drawCases(a), pic.node, legend(pic.kinds), list,
+    a.left ? el("p", {class: "excluded"}, a.left) : "",
+    el("p", {class: "meaning"}, a.meaning, el("small", {}, "insula explain " + a.name)));
+  for (const b of $("list").querySelectorAll("button")) {
+    if (+b.dataset.i === state.anomaly) b.setAttribute("aria-current", "true"); else b.removeAttribute("aria-current");
+  }
+}
+
+function toggle(i) {
+  const keep = document.activeElement && document.activeElement.closest("[data-edge],[data-toggle]");
+  if (state.open.has(i)) state.open.delete(i); else state.open.add(i);
+  drawStage();
+  if (keep) {
+    const again = keep.dataset.edge !== undefined ? '[data-edge="' + i + '"]' : '[data-toggle="' + i + '"]';
+    const e = $("stage").querySelector(again);
+    if (e) e.focus({preventScroll: true});
+  }
+}
+
+function toggleAll() {
+  if (state.open.size) state.open.clear();
+  else A().edges.forEach((e, i) => { if (e.p.length) state.open.add(i); });
+  drawStage();
+}
+
+function light(i) {
+  for (const e of $("stage").querySelectorAll(".lit")) e.classList.remove("lit");
+  const e = A().edges[i];
+  for (const x of $("stage").querySelectorAll('[data-edge="' + i + '"],[data-reason="' + i + '"]')) x.classList.add("lit");
+  for (const n of [e.f, e.t])
+    for (const b of $("stage").querySelectorAll(".box")) if (b.dataset.txn === A().txns[n].id) b.classList.add("lit");
+}
+
+/* ---- the tip that follows the pointer ---- */
+
+function hover(node, content) {
+  node.addEventListener("pointermove", ev => {
+    if (ev.pointerType === "touch") return;
+    const tip = $("tip");
+    tip.replaceChildren(...content().filter(x => x !== ""));
+    tip.hidden = false;
+    const r = tip.getBoundingClientRect();
+    const x = Math.min(ev.clientX + 14, innerWidth - r.width - 8);
+    const y = ev.clientY + 18 + r.height > innerHeight ? ev.clientY - r.height - 12 : ev.clientY + 18;
+    tip.style.left = Math.max(4, x) + "px";
+    tip.style.top = Math.max(4, y) + "px";
+  });
+  node.addEventListener("pointerleave", hideTip);
+}
+
+function hideTip() { $("tip").hidden = true; }
+
+/* ---- run statistics ---- */
+
+function events(h) {
+  const out = [];
+  for (const line of h.events || []) try { out.push(JSON.parse(line)); } catch (e) { /* a line cut short by a crash */ }
+  return out;
+}
+
+function drawRun() {
+  const h = H(), box = $("run"), ev = events(h);
+  /* A handful of transactions has no rate. */
+  const t = h.time && h.time.done.concat(h.time.gone, h.time.dunno).reduce((p, q) => p + q, 0) >= 30 ? h.time : null;
+  box.hidden = !t && !ev.length;
+  if (box.hidden) return;
+  const kids = [el("h2", {}, "The run")];
+  if (t) kids.push(throughput(t, ev));
+  const errors = ev.filter(e => e.event === "error" || e.event === "lost");
+  const faults = ev.filter(e => !["error", "lost", "reconnect", "start", "end", "stop"].includes(e.event));
+  const words = ev.filter(e => e.event === "start" || e.event === "end").map(e => e.message).filter(Boolean);
+  if (words.length) kids.push(el("p", {class: "facts"}, words.join("; ")));
+  if (faults.length || errors.length)
+    kids.push(el("p", {class: "facts"}, count(faults.length) + " faults injected, " + count(h.errors || errors.length) + " errors seen by clients"));
+  box.replaceChildren(el("div", {class: "panel"}, ...kids));
+}
+
+function throughput(t, ev) {
+  const W = 1000, HT = 190, L = 76, B = 26, top = 22, n = t.done.length;
+  const total = range(0, n).map(i => t.done[i] + t.gone[i] + t.dunno[i]);
+  const per = t.span / n / 1e9, most = Math.max(1, ...total);
+  const s = svg("svg", {class: "chart", viewBox: "0 0 " + W + " " + HT, role: "img", "aria-label": "Transactions over time"});
+  const x = i => L + (W - L - 8) * i / n, y = v => top + (HT - top - B) * (1 - v / most);
+  const at = ns => L + (W - L - 8) * Math.min(1, Math.max(0, (ns - t.start) / t.span));
+  for (const v of [0, most / 2, most]) {
+    s.append(svg("path", {class: "axis", d: "M" + L + " " + y(v) + "H" + (W - 8)}));
+    s.append(svg("text", {x: L - 6, y: y(v) + 4, "text-anchor": "end"}, count(Math.round(v / per)) + "/s"));
+  }
+  for (let i = 0; i < n; i++) {
+    let base = 0;
+    for (const [name, v] of [["done", t.done[i]], ["dunno", t.dunno[i]], ["gone", t.gone[i]]]) {
+      if (!v) continue;
+      s.append(svg("rect", {class: name, x: x(i).toFixed(1), width: Math.max(0.6, (W - L - 8) / n - 0.8).toFixed(1), y: y(base + v).toFixed(1), height: (y(base) - y(base + v)).toFixed(1)}));
+      base += v;
+    }
+  }
+  for (let i = 0; i <= 5; i++)
+    s.append(svg("text", {x: x(n * i / 5), y: HT - 8, "text-anchor": i === 5 ? "end" : i ? "middle" : "start"}, seconds(t.span * i / 5 / 1e9)));
+  let paused = null, label = -1e9;
+  for (const e of ev) {
+    if (["error", "lost", "reconnect", "start", "end", "stop"].includes(e.event)) continue;
+    if (e.event === "pause") paused = e.time;
+    if (e.event === "continue" && paused !== null) {
+      s.append(svg("rect", {class: "pause", x: at(paused), y: top, width: Math.max(1, at(e.time) - at(paused)), height: HT - top - B}));
+      paused = null;
+    }
+    const px = at(e.time);
+    s.append(svg("path", {class: "fault", d: "M" + px + " " + top + "V" + (HT - B)}));
+    if (px - label > 52) { s.append(svg("text", {class: "flabel", x: px, y: 14, "text-anchor": "middle"}, e.event)); label = px; }
+  }
+  const sum = k => t[k].reduce((p, q) => p + q, 0);
+  const key = (k, word) => sum(k) ? el("span", {}, svg("svg", {width: 14, height: 10, class: "chart", style: "display:inline-block;width:14px"}, svg("rect", {class: k, width: 12, height: 10})), count(sum(k)) + " " + word) : "";
+  return el("div", {}, el("h3", {}, "Transactions a second"), s, el("div", {class: "legend"}, key("done", "committed"), key("gone", "aborted"), key("dunno", "with unknown outcome")));
+}
+
+function drawCost() {
+  const h = H();
+  if (h.error || !h.stages) { $("cost").replaceChildren(); return; }
+  const rows = h.stages.filter(s => s.s > 0 || s.rss);
+  const most = Math.max(1e-9, ...rows.map(s => s.s));
+  const table = el("table", {class: "stages"}, el("tr", {}, el("th", {}, "stage"), el("th", {}, "time"), el("th", {class: "bar"}), el("th", {}, "memory after it")));
+  for (const s of rows)
+    table.append(el("tr", {}, el("td", {}, s.name), el("td", {}, seconds(s.s)),
+      el("td", {class: "bar"}, el("div", {style: "width:" + (100 * s.s / most).toFixed(1) + "%"})), el("td", {}, s.rss ? bytes(s.rss) : "")));
+  $("cost").replaceChildren(el("div", {class: "panel"}, el("h2", {}, "Time and memory of the check"),
+    h.peak ? el("p", {class: "facts"}, "at most " + bytes(h.peak) + " resident") : "", table));
+}
+
+/* ---- everything together ---- */
+
+function show(history, anomaly) {
+  const other = history !== state.history;
+  state.history = history;
+  state.anomaly = anomaly;
+  state.branch = 0;
+  state.open.clear();
+  if (other) drawAll(); else drawStage();
+  rememberPlace();
+}
+
+function rememberPlace() {
+  try { history.replaceState(null, "", "#" + (state.history + 1) + "." + (state.anomaly + 1)); } catch (e) { /* not allowed here */ }
+}
+
+function drawAll() {
+  drawTop();
+  drawLadder();
+  drawList();
+  drawStage();
+  drawRun();
+  drawCost();
+}
+
+function step(by) {
+  const h = H();
+  if (!h.anomalies || !h.anomalies.length) return;
+  const order = [...$("list").querySelectorAll("button")].map(b => +b.dataset.i);
+  const at = order.indexOf(state.anomaly);
+  const next = order[Math.min(order.length - 1, Math.max(0, at + by))];
+  show(state.history, next);
+  const b = $("list").querySelector('[data-i="' + next + '"]');
+  if (b) { b.focus({preventScroll: true}); b.scrollIntoView({block: "nearest"}); }
+}
+
+addEventListener("keydown", ev => {
+  if (ev.ctrlKey || ev.metaKey || ev.altKey || /^(SELECT|INPUT)$/.test(ev.target.tagName)) return;
+  const inList = ev.target.closest && ev.target.closest("nav");
+  if (ev.key === "j" || (inList && ev.key === "ArrowDown")) { ev.preventDefault(); step(1); }
+  else if (ev.key === "k" || (inList && ev.key === "ArrowUp")) { ev.preventDefault(); step(-1); }
+  else if (ev.key === "e" && !$("anomalies").hidden) toggleAll();
+  else if (ev.key === "Escape" && state.open.size) { state.open.clear(); drawStage(); hideTip(); }
+});
+
+let pending = 0;
+addEventListener("resize", () => { cancelAnimationFrame(pending); pending = requestAnimationFrame(drawStage); });
+addEventListener("beforeprint", () => { if (!$("anomalies").hidden && !state.open.size) toggleAll(); });
+
+const hash = /^#(\d+)\.(\d+)$/.exec(location.hash);
+if (hash && D.histories[hash[1] - 1]) {
+  state.history = hash[1] - 1;
+  if ((H().anomalies || [])[hash[2] - 1]) state.anomaly = hash[2] - 1;
+}
+$("foot").replaceChildren(el("p", {}, "insula " + D.insula + ". "),
+  el("p", {class: "keys"}, el("kbd", {}, "j"), " ", el("kbd", {}, "k"), " next and previous anomaly, ", el("kbd", {}, "Tab"), " to an edge, ",
+    el("kbd", {}, "Enter"), " to see why it holds, ", el("kbd", {}, "e"), " explain all, ", el("kbd", {}, "Esc"), " fold."));
+drawAll();
+})();
