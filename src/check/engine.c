@@ -29,6 +29,18 @@ static void consider(struct ins_engine *e, ins_txn t, struct ins_vec_u32 *todo)
     ins_vec_u32_push(todo, t);
 }
 
+static bool reads_from_nobody(const struct ins_engine *e, ins_txn t)
+{
+    const struct ins_history *h = e->h;
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+        const uint32_t from = h->op_from[op];
+        if (!ins_is_write(h, op) && from < INS_FROM_SPECIAL && from != INS_INIT &&
+            !ins_counted(h, from) && !e->optional[from])
+            return true;
+    }
+    return false;
+}
+
 /* An uncounted transaction is optional when a counted or optional one may have read
  * from it. */
 static void find_optional(struct ins_engine *e)
@@ -43,6 +55,15 @@ static void find_optional(struct ins_engine *e)
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
             if (!ins_is_write(h, op) && h->op_from[op] < INS_FROM_SPECIAL)
                 consider(e, h->op_from[op], &todo);
+    }
+    /* What reads from a transaction that cannot have committed cannot have either. */
+    for (bool again = true; again;) {
+        again = false;
+        for (size_t i = 0; i < todo.len; i++)
+            if (e->optional[todo.at[i]] && reads_from_nobody(e, todo.at[i])) {
+                e->optional[todo.at[i]] = 0;
+                again = true;
+            }
     }
     e->failed |= todo.failed != 0;
     ins_vec_u32_release(&todo);
