@@ -111,6 +111,10 @@ static int plan_server(const struct ins_target *target, struct ins_server_plan *
                                         "--loose-innodb-stats-persistent=OFF",
                                         "--innodb-lock-wait-timeout=10",
                                         "--loose-mysqlx=OFF"};
+    /* Data files that were never closed are not safe against a kill yet. */
+    const char *const init[] = {program, "--no-defaults", "--datadir=@/data",
+                                "--bootstrap"};
+    memcpy(plan->init, init, sizeof init);
     int n = 0, used = 0;
     plan->command[n++] = program;
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
