@@ -155,17 +155,25 @@ static bool skip_atom(struct ins_elle_lex *x, bool *whole)
     return true;
 }
 
+/* Inside brackets: past everything that neither opens, closes nor quotes. */
+static void skip_neutral(struct ins_elle_lex *x)
+{
+    const char *p = x->p, *const end = x->end;
+    while (p < end && ins_elle_class[(unsigned char)*p] <= INS_ELLE_COMMA)
+        p++;
+    x->p = p;
+}
+
 bool ins_elle_skip_form(struct ins_elle_lex *x)
 {
     char stack[MAX_DEPTH];
     unsigned depth = 0;
     unsigned pending = 1; /* forms still to come at depth 0 */
     while (x->st == INS_OK) {
-        skip_blanks(x);
-        if (x->json && x->p < x->end && *x->p == ',' && depth) {
-            x->p++;
-            continue;
-        }
+        if (depth)
+            skip_neutral(x);
+        else
+            skip_blanks(x);
         if (x->p == x->end)
             return ins_elle_expected(x, "more; the file ends in the middle");
         const unsigned char class = ins_elle_class_at(x);

@@ -35,6 +35,9 @@ struct event {
     struct ins_lit index;
     int64_t time;
     const char *value; /* where it starts, or NULL */
+    bool used;         /* its operations are in the history already */
+    uint32_t txn;      /* their transaction */
+    int64_t began;     /* when it was invoked */
 };
 
 /* An invocation that waits for its completion. */
@@ -65,7 +68,8 @@ struct reader {
     struct ins_vec_lit elems;
     uint64_t events;
     uint64_t lone_invocations, lone_completions;
-    const char *line_at; /* lines are counted up to here */
+    const char *value_end; /* after the operations that were read last */
+    const char *line_at;   /* lines are counted up to here */
     uint64_t line;
 };
 
@@ -215,6 +219,7 @@ static bool take_operations(struct reader *r, const char *value, uint32_t txn,
     }
     if (x->st != INS_OK)
         return false;
+    r->value_end = x->p;
     x->p = back;
     return true;
 }
@@ -288,30 +293,51 @@ static bool is_nil(const struct reader *r, const char *value)
            !memcmp(value, r->x.json ? "null" : "nil", len);
 }
 
-static bool complete(struct reader *r, const struct event *e)
+/* Begin the transaction that e completes.  *value is where its operations are. */
+static bool begin_completed(struct reader *r, struct event *e, const char **value)
 {
     struct pending *p = e->has_process ? pending_of(r, e->process) : NULL;
     if (r->x.st != INS_OK)
         return false;
     const uint32_t session = p ? p->session : lone_session(r);
     const bool open = p && p->open;
-    const int64_t began = open ? p->time : INS_NO_TIME;
-    const char *value = e->value && !is_nil(r, e->value) ? e->value
-                        : open                           ? p->value
-                                                         : NULL;
-    if (e->type == TYPE_OK && (!e->value || is_nil(r, e->value))) {
-        r->x.p = e->at;
-        return ins_elle_expected(&r->x, "a :value with operations in an :ok event");
-    }
+    e->began = open ? p->time : INS_NO_TIME;
+    *value = e->value && !is_nil(r, e->value) ? e->value : open ? p->value : NULL;
     if (p)
         p->open = false;
-    const uint32_t txn = begin(r, session, e->has_index ? &e->index : NULL, e->line);
+    e->txn = begin(r, session, e->has_index ? &e->index : NULL, e->line);
+    return true;
+}
+
+static bool complete(struct reader *r, struct event *e)
+{
+    const char *value;
+    if (!e->used) {
+        if (e->type == TYPE_OK && (!e->value || is_nil(r, e->value))) {
+            r->x.p = e->at;
+            return ins_elle_expected(&r->x, "a :value with operations in an :ok event");
+        }
+        if (!begin_completed(r, e, &value))
+            return false;
+    }
     if (e->type != TYPE_OK)
-        ins_builder_end(r->b, txn,
+        ins_builder_end(r->b, e->txn,
                         e->type == TYPE_FAIL ? INS_ABORTED : INS_INDETERMINATE);
-    if (began != INS_NO_TIME || e->time != INS_NO_TIME)
-        ins_builder_times(r->b, txn, began, e->time);
-    return take_operations(r, value, txn, e->type == TYPE_OK);
+    if (e->began != INS_NO_TIME || e->time != INS_NO_TIME)
+        ins_builder_times(r->b, e->txn, e->began, e->time);
+    return e->used || take_operations(r, value, e->txn, e->type == TYPE_OK);
+}
+
+/* The value of an :ok event of which all that matters has come: no need to skip it
+ * first. */
+static bool take_value_now(struct reader *r, struct event *e)
+{
+    const char *value;
+    e->used = true;
+    if (!begin_completed(r, e, &value) || !take_operations(r, e->value, e->txn, true))
+        return false;
+    r->x.p = r->value_end;
+    return true;
 }
 
 /* ---- events ---- */
@@ -380,8 +406,11 @@ static bool take_field(struct reader *r, struct event *e, const char *name, size
 {
     struct ins_elle_lex *x = &r->x;
     if (ins_elle_is(name, len, "value")) {
+        const bool ready = r->pass == PASS_BUILD && e->type == TYPE_OK && !e->value &&
+                           e->has_process && e->has_index && !e->other_f &&
+                           x->p < x->end && *x->p == '[';
         e->value = x->p;
-        return ins_elle_skip_form(x);
+        return ready ? take_value_now(r, e) : ins_elle_skip_form(x);
     }
     if (ins_elle_is(name, len, "type"))
         return take_type(r, e);
@@ -430,7 +459,7 @@ static bool take_event(struct reader *r, struct event *e)
     return x->st == INS_OK;
 }
 
-static bool use_event(struct reader *r, const struct event *e)
+static bool use_event(struct reader *r, struct event *e)
 {
     if (e->foreign)
         return true;
@@ -448,12 +477,13 @@ static bool use_event(struct reader *r, const struct event *e)
 /* Lines are counted from event to event. */
 static uint64_t line_of(struct reader *r, const char *at)
 {
-    uint64_t line = r->line;
-    for (const char *p = r->line_at; p < at; p++)
-        line += *p == '\n';
+    const char *p = r->line_at;
+    while ((p = memchr(p, '\n', (size_t)(at - p)))) {
+        p++;
+        r->line++;
+    }
     r->line_at = at;
-    r->line = line;
-    return line;
+    return r->line;
 }
 
 static bool take_events(struct reader *r, char close)
