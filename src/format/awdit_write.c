@@ -81,7 +81,7 @@ enum ins_status ins_awdit_write(const struct ins_history *h, struct ins_buf *out
 {
     const enum ins_load_plan plan = ins_load_plan(h, false);
     struct ins_numbering n;
-    ins_numbering_init(&n, h, plan != INS_PLAN_RENUMBER);
+    ins_numbering_init(&n, h, plan != INS_PLAN_RENUMBER, false);
     bool first = true;
     for (ins_key k = 0; k < h->n_keys && plan != INS_PLAN_DEFAULT; k++) {
         put_operation(out, true, ins_numbering_key(&n, k),

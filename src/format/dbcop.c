@@ -191,7 +191,7 @@ enum ins_status ins_dbcop_write(const struct ins_history *h, struct ins_buf *out
                                 struct ins_error *err)
 {
     struct ins_numbering n;
-    ins_numbering_init(&n, h, ins_loss_check_init(h, false, NULL) == INS_OK);
+    ins_numbering_init(&n, h, ins_loss_check_init(h, false, NULL) == INS_OK, false);
     put_u64(out, 0);
     put_u64(out, h->n_sessions);
     put_u64(out, h->n_keys);

@@ -30,7 +30,8 @@ enum {
     INS_HOLDS_WORDS = 1 << 5,   /* keys and values beyond unsigned integers */
     INS_HOLDS_KEYWORDS = 1 << 6,
     INS_HOLDS_INIT = 1 << 7, /* any initial values, declared key by key */
-    INS_HOLDS_ALL = (1 << 8) - 1
+    INS_HOLDS_NIL = 1 << 8,  /* nil as a value */
+    INS_HOLDS_ALL = (1 << 9) - 1
 };
 
 struct ins_format {

@@ -8,11 +8,12 @@ static bool is_uint(struct ins_lit lit)
     return lit.kind == INS_LIT_UINT;
 }
 
-/* The needs of one column of literals. */
 static unsigned lit_needs(struct ins_lit lit)
 {
     if (is_uint(lit))
         return 0;
+    if (lit.kind == INS_LIT_NIL)
+        return INS_HOLDS_NIL;
     return lit.kind == INS_LIT_KEYWORD ? INS_HOLDS_WORDS | INS_HOLDS_KEYWORDS
                                        : INS_HOLDS_WORDS;
 }
@@ -24,7 +25,7 @@ static unsigned key_needs(const struct ins_history *h)
         return 0;
     for (ins_key k = 0; k < h->n_keys; k++)
         needs |= lit_needs(ins_history_key_lit(h, k));
-    return needs;
+    return needs & INS_HOLDS_NIL ? needs | INS_HOLDS_WORDS : needs;
 }
 
 static unsigned value_needs(const struct ins_history *h)
@@ -108,11 +109,12 @@ enum ins_status ins_loss_check_init(const struct ins_history *h, bool nil,
 /* ---- numbering ---- */
 
 void ins_numbering_init(struct ins_numbering *n, const struct ins_history *h,
-                        bool keep_values)
+                        bool keep_values, bool keep_nil)
 {
+    const unsigned kept = keep_nil ? INS_HOLDS_NIL : 0;
     *n = (struct ins_numbering){.h = h};
     n->keys = key_needs(h) != 0;
-    n->values = !keep_values || h->has_lists || value_needs(h) != 0;
+    n->values = !keep_values || h->has_lists || (value_needs(h) & ~kept) != 0;
 }
 
 uint64_t ins_numbering_key(const struct ins_numbering *n, ins_key k)

@@ -37,9 +37,10 @@ struct ins_numbering {
 };
 
 /* `keep_values`: values are fit as they are if they are unsigned integers; without it
- * they are renumbered even so, because the initial values are not. */
+ * they are renumbered even so, because the initial values are not.  `keep_nil`: so is
+ * nil, which the caller looks after. */
 void ins_numbering_init(struct ins_numbering *n, const struct ins_history *h,
-                        bool keep_values);
+                        bool keep_values, bool keep_nil);
 uint64_t ins_numbering_key(const struct ins_numbering *n, ins_key k);
 uint64_t ins_numbering_value(struct ins_numbering *n, ins_key k, uint64_t word);
 /* The value of operation op, which is not an unknown read. */

@@ -137,7 +137,7 @@ enum ins_status ins_plume_write(const struct ins_history *h, struct ins_buf *out
     const enum ins_load_plan plan = ins_load_plan(h, true);
     const struct names names = choose_names(h);
     struct ins_numbering n;
-    ins_numbering_init(&n, h, plan != INS_PLAN_RENUMBER);
+    ins_numbering_init(&n, h, plan != INS_PLAN_RENUMBER, false);
     const ins_txn first = first_written(h);
     if (plan == INS_PLAN_LOAD)
         put_load(out, &n, names, false);
