@@ -3,6 +3,7 @@
 #define INS_READERS_H
 
 #include "format/format.h"
+#include "format/plume.h"
 
 enum ins_status ins_text_read(const struct ins_input *in,
                               const struct ins_read_options *o,
