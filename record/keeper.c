@@ -59,10 +59,17 @@ _Noreturn static void run_program(const struct keeper *k, const char *const *arg
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() == 1)
         _exit(126);
-    (void)chdir(k->dir);
+    /* MariaDB keeps temporary files there. */
+    (void)setenv("TMPDIR", k->dir, 1); // NOLINT(concurrency-mt-unsafe): one thread
+    if (chdir(k->dir)) {
+        (void)dprintf(2,
+                      "FATAL: user %u cannot enter %s: set TMPDIR to a directory that "
+                      "everybody may enter\n",
+                      (unsigned)k->uid, k->dir);
+        _exit(126);
+    }
     (void)execv(expanded[0], expanded);
-    static const char no[] = "cannot run the server program\n";
-    (void)write(2, no, sizeof no - 1);
+    (void)dprintf(2, "FATAL: cannot run %s\n", expanded[0]);
     _exit(127);
 }
 

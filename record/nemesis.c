@@ -36,7 +36,6 @@ int ins_nemesis_init(struct ins_nemesis *n, const char *kinds,
                             "a nemesis needs a throw-away server: --db postgres: or "
                             "--db mariadb:");
     n->server = server;
-    schedule(n, n->mean_s);
     return 0;
 }
 
@@ -50,6 +49,8 @@ static int pause_server(struct ins_nemesis *n, bool stop, struct insula_error *e
 
 int ins_nemesis_step(struct ins_nemesis *n, struct insula_error *error)
 {
+    if (n->server && !n->next)
+        schedule(n, n->mean_s);
     if (!n->server || ins_runlog_now(n->log) < n->next)
         return 0;
     if (n->paused) {

@@ -12,7 +12,7 @@ struct ins_nemesis {
     struct ins_draw draw;
     bool kill, pause;
     double mean_s;
-    int64_t next; /* when to act, ns on the log's clock */
+    int64_t next; /* when to act, ns on the log's clock; 0: not yet fixed */
     bool paused;
     uint64_t faults;
 };
@@ -20,7 +20,7 @@ struct ins_nemesis {
 /* kinds: "kill", "pause" or both with a comma; NULL for none. */
 int ins_nemesis_init(struct ins_nemesis *n, const char *kinds,
                      struct ins_server *server, struct insula_error *error);
-/* Act if it is time. */
+/* Act if it is time; the first call starts the clock. */
 int ins_nemesis_step(struct ins_nemesis *n, struct insula_error *error);
 /* Leave the server running. */
 void ins_nemesis_end(struct ins_nemesis *n);

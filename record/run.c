@@ -260,8 +260,8 @@ int ins_record_run(const struct ins_record_options *options,
         (void)snprintf(outcome->isolation, sizeof outcome->isolation, "%s",
                        t->level_name);
         r->nemesis.mean_s = r->options.nemesis_s;
-        if (!connect_sessions(r, error) && !start_threads(r, error) &&
-            !ins_nemesis_init(&r->nemesis, r->options.nemesis, r->target.server, error))
+        if (!ins_nemesis_init(&r->nemesis, r->options.nemesis, t->server, error) &&
+            !connect_sessions(r, error) && !start_threads(r, error))
             (void)supervise(r, error);
         atomic_store(&r->run.stop, r->run.stop || error->status);
         join_sessions(r, outcome, error);

@@ -53,7 +53,7 @@ char *ins_server_find(const char *program, const char *bin, const char *const *p
     return NULL;
 }
 
-/* The last line of the log that says something. */
+/* What the log's end says: its first line with an error, or else its last line. */
 static void tail(const char *path, char *line, size_t size)
 {
     line[0] = 0;
@@ -64,13 +64,18 @@ static void tail(const char *path, char *line, size_t size)
     off_t end = lseek(fd, 0, SEEK_END);
     ssize_t n = pread(fd, text, sizeof text - 1, end > 4096 ? end - 4096 : 0);
     (void)close(fd);
-    if (n <= 0)
-        return;
-    text[n] = 0;
-    while (n && (text[n - 1] == '\n' || text[n - 1] == ' '))
-        text[--n] = 0;
-    char *last = strrchr(text, '\n');
-    (void)snprintf(line, size, "%.*s", (int)size - 1, last ? last + 1 : text);
+    text[n > 0 ? n : 0] = 0;
+    for (char *at = text; *at;) {
+        size_t length = strcspn(at, "\n");
+        bool more = at[length] == '\n';
+        at[length] = 0;
+        bool error = strstr(at, "ERROR") || strstr(at, "FATAL") || strstr(at, "error:");
+        if (length)
+            (void)snprintf(line, size, "%.*s", (int)size - 1, at);
+        if (error)
+            return;
+        at += length + more;
+    }
 }
 
 static int ended(const struct ins_server *s, struct insula_error *error)

@@ -23,6 +23,7 @@ struct own {
     bool temporary;
     bool shared, dirty;
     bool immediate;
+    bool made_table;
     const char *journal, *synchronous;
     sqlite3 *keeper; /* holds the shared cache and made the table */
 };
@@ -139,6 +140,7 @@ static int make_table(struct ins_target *target, sqlite3 *db,
             target->table, target->url.path);
     if (run(db, error, "CREATE TABLE \"%w\" (k INTEGER PRIMARY KEY, v)", target->table))
         return error->status;
+    ((struct own *)target->own)->made_table = true;
     if (!target->preload)
         return 0;
     return run(db, error,
@@ -180,7 +182,7 @@ static void finish(struct ins_target *target)
     struct own *own = target->own;
     if (!own)
         return;
-    if (own->keeper && !own->temporary)
+    if (own->made_table && !own->temporary)
         (void)run(own->keeper, NULL, "DROP TABLE IF EXISTS \"%w\"", target->table);
     sqlite3_close(own->keeper);
     if (own->temporary) {
