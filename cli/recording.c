@@ -159,6 +159,7 @@ static int remove_one(const char *path, const struct stat *st, int type,
 
 void recording_drop(const char *dir)
 {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): the sessions have ended
     (void)nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 

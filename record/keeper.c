@@ -68,8 +68,9 @@ _Noreturn static void run_program(const struct keeper *k, const char *const *arg
                       (unsigned)k->uid, k->dir);
         _exit(126);
     }
-    (void)execv(expanded[0], expanded);
-    (void)dprintf(2, "FATAL: cannot run %s\n", expanded[0]);
+    if (expanded[0])
+        (void)execv(expanded[0], expanded);
+    (void)dprintf(2, "FATAL: cannot run %s\n", argument[0]);
     _exit(127);
 }
 
@@ -148,10 +149,12 @@ static bool alive(struct keeper *k)
 static bool start(struct keeper *k)
 {
     char *data = expand(k->plan->data, k->dir);
-    if (!data || mkdir(data, 0700) ||
-        (k->drop && (chown(k->dir, k->uid, k->gid) || chown(data, k->uid, k->gid))))
-        return false;
+    bool made =
+        data && !mkdir(data, 0700) &&
+        (!k->drop || (!chown(k->dir, k->uid, k->gid) && !chown(data, k->uid, k->gid)));
     free(data);
+    if (!made)
+        return false;
     if (k->plan->init[0]) {
         k->server = spawn(k, k->plan->init);
         int status = 1;
@@ -224,6 +227,7 @@ _Noreturn void ins_keeper_run(const struct ins_server_plan *plan, const char *di
         (void)write(reply, &answer, 1);
     }
     quit_server(&k);
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
     (void)nftw(dir, remove_one, 32, FTW_DEPTH | FTW_PHYS);
     _exit(0);
 }

@@ -198,7 +198,7 @@ struct insula_history *ins_record_history(const char *dir, struct insula_error *
     if (!builder || !r)
         (void)ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
     unsigned next_id = journals;
-    for (unsigned i = 0; i < journals && !error->status; i++) {
+    for (unsigned i = 0; r && builder && i < journals && !error->status; i++) {
         struct insula_literal *element = r->element;
         size_t elements = r->elements;
         *r = (struct reader){.builder = builder,

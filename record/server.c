@@ -43,6 +43,7 @@ char *ins_server_find(const char *program, const char *bin, const char *const *p
     for (; *pattern; pattern++) {
         glob_t match;
         char *found = NULL;
+        // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread yet
         if (!glob(*pattern, 0, NULL, &match))
             for (size_t i = match.gl_pathc; i-- && !found;)
                 found = join(match.gl_pathv[i], strlen(match.gl_pathv[i]), program);

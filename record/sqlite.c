@@ -42,7 +42,7 @@ static int wait_for_lock(void *context, int times)
     if (times > 4000)
         return 0;
     long us = times < 10 ? 20 : times < 100 ? 200 : 1500;
-    struct timespec pause = {0, us * 1000 + times % 7 * 9000};
+    struct timespec pause = {0, us * 1000 + times % 7 * 9000L};
     (void)nanosleep(&pause, NULL);
     return 1;
 }
@@ -225,8 +225,8 @@ static struct ins_connection *connect_file(const struct ins_target *target,
         "ROLLBACK",
         "SELECT v FROM \"%w\" WHERE k = ?",
         "INSERT INTO \"%w\" VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v",
-        "INSERT INTO \"%w\" VALUES (?, ',' || ?) ON CONFLICT (k) DO UPDATE "
-        "SET v = v || excluded.v",
+        "INSERT INTO \"%w\" VALUES (?, ',' || ?) ON CONFLICT (k) DO UPDATE SET "
+        "v = v || excluded.v", // NOLINT(bugprone-suspicious-missing-comma)
     };
     for (int i = 0; c->db && i < STATEMENTS; i++) {
         char *sql = sqlite3_mprintf(text[i], target->table);

@@ -30,14 +30,14 @@ static void plan_blindw(struct ins_worker *w, struct ins_plan *plan)
 /* MTC's mini-transactions: one or two keys, at most one write of each, after a read. */
 static void plan_mini(struct ins_worker *w, struct ins_plan *plan)
 {
-    int64_t key[2];
+    int64_t key[2] = {0};
     unsigned keys = 1 + ins_draw_below(&w->draw, 2);
     for (unsigned i = 0; i < keys; i++)
         key[i] = ins_spread_draw(&w->work->spread, &w->draw);
     if (keys == 2 && key[0] == key[1])
         keys = 1;
     bool together = ins_draw_chance(&w->draw, 0.5);
-    bool write[2];
+    bool write[2] = {false, false};
     for (unsigned i = 0; i < 2; i++)
         write[i] = !ins_draw_chance(&w->draw, w->work->reads);
     for (unsigned i = 0; i < keys; i++) {
