@@ -82,14 +82,18 @@ static const char *format_of_name(const char *path)
     return NULL;
 }
 
-int output_history(const struct insula_history *h, const char *path,
-                   const struct options *o)
+const char *output_format(const char *path, const struct options *o)
 {
     const char *format = o->text[OPT_to];
     if (!format)
         format = format_of_name(path);
-    if (!format)
-        format = "insula";
+    return format ? format : "insula";
+}
+
+int output_history(const struct insula_history *h, const char *path,
+                   const struct options *o)
+{
+    const char *format = output_format(path, o);
     const struct insula_save_options save = {.lossy = opt_given(o, OPT_lossy)};
     struct insula_error err = {0};
     struct stat sb;

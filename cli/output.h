@@ -15,8 +15,10 @@ bool outputs_possible(const struct options *o);
 FILE *output_open(const char *path);
 bool output_close(FILE *f, const char *path);
 
-/* Write a history to `path` in format `to`, or the one that the name's ending tells, or
- * insula.  Returns an exit status. */
+/* The format to write `path` in: --to, or what the name's ending tells, or insula. */
+const char *output_format(const char *path, const struct options *o);
+
+/* Write a history to `path` in that format.  Returns an exit status. */
 int output_history(const struct insula_history *h, const char *path,
                    const struct options *o);
 

@@ -168,6 +168,7 @@ struct insula_gen_options {
     int list;            /* appends and list reads */
     int mini;            /* every write follows a read of its key */
     int no_times;        /* leave begin and end times out */
+    int nil;             /* registers start as nil instead of 0 */
     uint64_t seed;
     unsigned threads;
 };
@@ -219,8 +220,8 @@ INSULA_API const char *insula_result_found(const struct insula_result *result,
                                            unsigned i);
 
 /* The name of stage i of the check and how long it took; NULL past the last. */
-INSULA_API const char *insula_result_stage(const struct insula_result *result, unsigned i,
-                                           double *seconds);
+INSULA_API const char *insula_result_stage(const struct insula_result *result,
+                                           unsigned i, double *seconds);
 
 /* The id and name of level number i, weak to strong; NULL past the last.  `name` may be
  * NULL. */

@@ -37,6 +37,7 @@ struct insula_history *insula_generate(const struct insula_gen_options *options,
         .list = options->list != 0,
         .mini = options->mini != 0,
         .no_times = options->no_times != 0,
+        .nil = options->nil != 0,
         .seed = options->seed,
         .threads = options->threads,
     };

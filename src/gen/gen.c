@@ -406,6 +406,17 @@ static enum ins_status make_lists(struct ins_sim *s, const struct ins_plant *p,
 
 /* ---- all of it ---- */
 
+/* Registers that start as 0 start as nil instead; nobody has written a 0. */
+static void start_as_nil(struct ins_history *h)
+{
+    h->value_mode = INS_WORDS_NIL;
+    for (ins_key k = 0; k < h->n_keys; k++)
+        h->key_init[k] = INS_WORD_NIL;
+    for (uint32_t op = 0; op < h->n_ops; op++)
+        if (!h->op_value[op])
+            h->op_value[op] = INS_WORD_NIL;
+}
+
 static enum ins_status simulate(struct ins_history *h, const struct ins_gen_options *o,
                                 const struct ins_plant *p, struct ins_error *err)
 {
@@ -417,6 +428,8 @@ static enum ins_status simulate(struct ins_history *h, const struct ins_gen_opti
         st = make_lists(&s, p, err);
     if (st == INS_OK)
         ins_plant_add(p, h, (int64_t)(s.tick + 2) * NS_PER_TICK, NS_PER_TICK);
+    if (st == INS_OK && o->nil && !o->list)
+        start_as_nil(h);
     release_sim(&s);
     return st;
 }

@@ -23,6 +23,7 @@ struct ins_gen_options {
     uint32_t dup_values;
     double abort, info; /* shares of transactions */
     bool list, mini, no_times;
+    bool nil; /* registers start as nil instead of 0 */
     uint64_t seed;
     unsigned threads; /* for freezing */
 };
