@@ -18,6 +18,9 @@
 
 enum statement { BEGIN, COMMIT, ROLLBACK, READ, WRITE, APPEND, STATEMENTS };
 
+static const char append_sql[] = "INSERT INTO \"%w\" VALUES (?, ',' || ?) "
+                                 "ON CONFLICT (k) DO UPDATE SET v = v || excluded.v";
+
 struct own {
     char path[4096];
     bool temporary;
@@ -225,8 +228,7 @@ static struct ins_connection *connect_file(const struct ins_target *target,
         "ROLLBACK",
         "SELECT v FROM \"%w\" WHERE k = ?",
         "INSERT INTO \"%w\" VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v",
-        "INSERT INTO \"%w\" VALUES (?, ',' || ?) ON CONFLICT (k) DO UPDATE SET "
-        "v = v || excluded.v", // NOLINT(bugprone-suspicious-missing-comma)
+        append_sql,
     };
     for (int i = 0; c->db && i < STATEMENTS; i++) {
         char *sql = sqlite3_mprintf(text[i], target->table);

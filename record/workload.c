@@ -37,16 +37,16 @@ static void plan_mini(struct ins_worker *w, struct ins_plan *plan)
     if (keys == 2 && key[0] == key[1])
         keys = 1;
     bool together = ins_draw_chance(&w->draw, 0.5);
-    bool write[2] = {false, false};
+    unsigned written = 0; /* bit i: key i */
     for (unsigned i = 0; i < 2; i++)
-        write[i] = !ins_draw_chance(&w->draw, w->work->reads);
+        written |= (unsigned)!ins_draw_chance(&w->draw, w->work->reads) << i;
     for (unsigned i = 0; i < keys; i++) {
         ins_plan_read(w, plan, key[i]);
-        if (!together && write[i])
+        if (!together && (written >> i & 1))
             ins_plan_write(w, plan, key[i]);
     }
     for (unsigned i = 0; together && i < keys; i++)
-        if (write[i])
+        if (written >> i & 1)
             ins_plan_write(w, plan, key[i]);
 }
 
