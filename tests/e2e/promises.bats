@@ -1,0 +1,115 @@
+# test: what each database promises holds, and what it does not promise can be seen.
+# RUNS seeded runs of each (1 by default, 20 in `make e2e`), none of which may raise a
+# false alarm; FIRST_SEED moves them.
+load common
+
+seeds() {
+    seq "${FIRST_SEED:-1}" $((${FIRST_SEED:-1} + ${RUNS:-1} - 1))
+}
+
+# Every run passes LEVEL: holds LEVEL OPTION...
+holds() {
+    local level=$1 seed
+    shift
+    for seed in $(seeds); do
+        "$INSULA" test -q --seed "$seed" "$@" >out 2>&1 || true
+        expect "$level" pass || { echo "seed $seed: $*"; cat out; return 1; }
+    done
+}
+
+# Every run passes LEVEL, and at least one of them fails HIGHER with one of the named
+# anomalies: shows LEVEL HIGHER "ANOMALY..." OPTION...
+shows() {
+    local level=$1 higher=$2 names=$3 seed seen=0 runs=0
+    shift 3
+    for seed in $(seeds); do
+        "$INSULA" test -q --seed "$seed" "$@" >out 2>&1 || true
+        [ "$level" = none ] || expect "$level" pass || { echo "seed $seed: $*"; return 1; }
+        runs=$((runs + 1))
+        # shellcheck disable=SC2086
+        if expect "$higher" fail >why 2>&1 && found_one_of $names >>why 2>&1; then
+            seen=$((seen + 1))
+        fi
+    done
+    echo "# $*: $seen of $runs runs show it" >&3
+    [ "$seen" -gt 0 ] || { cat why; return 1; }
+}
+
+small="--keys 20 --ops 4 --txns 1500"
+
+@test "SQLite with a write-ahead log is strictly serializable" {
+    need_driver sqlite
+    # shellcheck disable=SC2086
+    holds sser $small
+    # shellcheck disable=SC2086
+    holds ser $small --dup 0.5 --dup-values 5
+}
+
+@test "SQLite with a rollback journal is strictly serializable" {
+    need_driver sqlite
+    # shellcheck disable=SC2086
+    holds sser --db "sqlite:?journal=delete" $small
+}
+
+@test "SQLite with a shared cache and read_uncommitted shows dirty reads" {
+    need_driver sqlite
+    # shellcheck disable=SC2086
+    shows none rc "AbortedRead IntermediateRead" --isolation read-uncommitted $small --abort 0.2
+}
+
+@test "PostgreSQL serializable is serializable" {
+    need_postgres
+    # shellcheck disable=SC2086
+    holds ser --db "postgres:?fsync=off" $small
+}
+
+@test "PostgreSQL repeatable read is snapshot isolation, with write skew" {
+    need_postgres
+    # shellcheck disable=SC2086
+    shows si ser G2-item --db "postgres:?fsync=off" --isolation repeatable-read $small
+}
+
+@test "PostgreSQL read committed loses updates" {
+    need_postgres
+    # shellcheck disable=SC2086
+    shows rc si "LostUpdate G-single" --db "postgres:?fsync=off" --isolation read-committed \
+        --workload mini --keys 10 --txns 1500
+}
+
+@test "MariaDB read uncommitted shows dirty reads" {
+    need_mariadb
+    # shellcheck disable=SC2086
+    shows none rc "AbortedRead IntermediateRead" --db mariadb: --isolation read-uncommitted \
+        $small --abort 0.2
+}
+
+@test "MariaDB read committed keeps read committed" {
+    need_mariadb
+    # shellcheck disable=SC2086
+    holds rc --db mariadb: --isolation read-committed $small
+}
+
+@test "MariaDB repeatable read loses updates unless innodb_snapshot_isolation is on" {
+    need_mariadb
+    shows pc si LostUpdate --db "mariadb:?innodb_snapshot_isolation=OFF" \
+        --isolation repeatable-read --workload mini --keys 10 --txns 1500
+    holds si --db "mariadb:?innodb_snapshot_isolation=ON" \
+        --isolation repeatable-read --workload mini --keys 10 --txns 1500
+}
+
+@test "MariaDB serializable is serializable, duplicate values included" {
+    need_mariadb
+    # shellcheck disable=SC2086
+    holds ser --db mariadb: $small
+    # shellcheck disable=SC2086
+    holds ser --db mariadb: $small --dup 0.5 --dup-values 5
+}
+
+@test "lists: SQLite, PostgreSQL and MariaDB keep what they promise" {
+    need_driver sqlite
+    holds sser --workload append --keys 10 --ops 4 --txns 1000
+    need_postgres
+    holds ser --db "postgres:?fsync=off" --workload append --keys 10 --ops 4 --txns 1000
+    need_mariadb
+    holds ser --db mariadb: --workload append --keys 10 --ops 4 --txns 1000
+}
