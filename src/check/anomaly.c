@@ -40,18 +40,22 @@ static struct ins_edge blank(ins_txn from, ins_txn to, enum ins_edge_type type,
 
 /* ---- edges without a link ---- */
 
+static struct ins_edge read_edge(const struct ins_engine *e, ins_txn from,
+                                 uint32_t read)
+{
+    struct ins_edge x = blank(from, e->read_txn[read], INS_WR, INS_WHY_READ);
+    x.key = ins_op_key(e->h, e->read_op[read]);
+    x.from_op = write_op(e->h, from, x.key);
+    x.to_op = e->read_op[read];
+    return x;
+}
+
 static struct ins_edge static_edge(const struct ins_engine *e, ins_txn from, ins_txn to)
 {
     const struct ins_history *h = e->h;
-    for (uint32_t r = e->read_off[to]; r < e->read_off[to + 1]; r++) {
-        if (e->read_from[r] != from)
-            continue;
-        struct ins_edge x = blank(from, to, INS_WR, INS_WHY_READ);
-        x.key = ins_op_key(h, e->read_op[r]);
-        x.from_op = write_op(h, from, x.key);
-        x.to_op = e->read_op[r];
-        return x;
-    }
+    for (uint32_t r = e->read_off[to]; r < e->read_off[to + 1]; r++)
+        if (e->read_from[r] == from)
+            return read_edge(e, from, r);
     if (h->txn_session[from] == h->txn_session[to] && from < to)
         return blank(from, to, INS_SO, INS_WHY_SESSION);
     return blank(from, to, INS_RT, INS_WHY_TIME);
@@ -69,31 +73,32 @@ static struct ins_edge ww_edge(const struct ins_engine *e, ins_txn from, ins_txn
     return x;
 }
 
-static bool list_has(const struct ins_history *h, uint32_t op, uint64_t value)
-{
-    const uint64_t list = h->op_value[op];
-    for (uint64_t i = h->list_off[list]; i < h->list_off[list + 1]; i++)
-        if (h->list_elem[i] == value)
-            return true;
-    return false;
-}
-
-/* A counted read of k that shows what `from` appended. */
-static uint32_t list_reader(const struct ins_engine *e, ins_key k, uint32_t from_op)
+/* The counted read of k with the longest list: it shows all that any read shows. */
+static uint32_t list_reader(const struct ins_engine *e, ins_key k)
 {
     const struct ins_history *h = e->h;
     uint32_t best = INS_NONE;
-    for (uint32_t r = 0; r < e->n_reads; r++) {
-        const uint32_t op = e->read_op[r];
-        if (ins_op_key(h, op) != k || !list_has(h, op, h->op_value[from_op]))
+    uint64_t best_len = 0;
+    for (ins_txn t = 1; t < h->n_txns; t++) {
+        if (!ins_counted(h, t))
             continue;
-        const uint64_t len =
-            h->list_off[h->op_value[op] + 1] - h->list_off[h->op_value[op]];
-        if (best == INS_NONE ||
-            len > h->list_off[h->op_value[best] + 1] - h->list_off[h->op_value[best]])
-            best = op;
+        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+            if (h->op_key[op] != k || h->op_from[op] == INS_FROM_UNKNOWN)
+                continue;
+            const uint64_t list = h->op_value[op];
+            const uint64_t len = h->list_off[list + 1] - h->list_off[list];
+            if (best == INS_NONE || len > best_len) {
+                best = op;
+                best_len = len;
+            }
+        }
     }
     return best;
+}
+
+uint32_t ins_list_reader(const struct ins_engine *e, const struct ins_link *l)
+{
+    return list_reader(e, e->ver_key[l->why & ~INS_LINK_KIND]);
 }
 
 static struct ins_edge link_edge(const struct ins_engine *e, uint32_t link)
@@ -108,18 +113,20 @@ static struct ins_edge link_edge(const struct ins_engine *e, uint32_t link)
         d.key = ins_op_key(e->h, e->read_op[x]);
         d.from_op = e->read_op[x];
         d.to_op = write_op(e->h, to, d.key);
-        d.other = e->read_from[x];
+        d.other = ins_read_writer(e, x);
         return d;
     case INS_LINK_OVER:
         d = ww_edge(e, from, to, ins_op_key(e->h, e->read_op[x]), INS_WHY_OVERWRITE);
         d.reader = e->read_txn[x];
         d.reader_op = e->read_op[x];
         return d;
+    case INS_LINK_FROM:
+        return read_edge(e, from, x);
     case INS_LINK_PAIR:
         return ww_edge(e, from, to, e->ver_key[x], INS_WHY_REACHES);
     default:
         d = ww_edge(e, from, to, e->ver_key[x], INS_WHY_LIST);
-        d.reader_op = list_reader(e, d.key, d.from_op);
+        d.reader_op = list_reader(e, d.key);
         d.reader = d.reader_op == INS_NONE ? INS_NONE : ins_op_txn(e->h, d.reader_op);
         return d;
     }
@@ -166,7 +173,7 @@ static void put_steps(struct writer *w)
         const ins_txn to = ins_node_txn(w->e, l->to);
         const uint32_t read = l->why & ~INS_LINK_KIND;
         struct ins_edge ww =
-            ww_edge(w->e, w->e->read_from[read], to,
+            ww_edge(w->e, ins_read_writer(w->e, read), to,
                     ins_op_key(w->e->h, w->e->read_op[read]), INS_WHY_REACHES);
         ww.path = INS_NONE;
         ww.n_path = w->walk_len[i]; /* its walk starts just before it */
@@ -257,14 +264,34 @@ static bool collect(const struct writer *w, struct ins_anomaly *a,
     return ok;
 }
 
+static bool writer_init(struct writer *w)
+{
+    w->walk_at = INS_NEW(uint32_t, w->p->step.len + 1);
+    w->walk_len = INS_NEW(uint32_t, w->p->step.len + 1);
+    return w->walk_at && w->walk_len;
+}
+
+static void writer_release(struct writer *w)
+{
+    ins_vec_edge_release(&w->edge);
+    ins_free(w->walk_at);
+    ins_free(w->walk_len);
+}
+
+static void publish(const struct ins_engine *e, struct ins_result *r,
+                    const struct ins_anomaly *a)
+{
+    r->count[a->kind][a->suffix]++;
+    r->level[e->level].kinds |= UINT64_C(1) << a->kind;
+    ins_vec_anomaly_push(&r->anomaly, *a);
+}
+
 void ins_anomaly_from(const struct ins_engine *e, const struct ins_argument *p,
                       struct ins_result *r)
 {
     struct writer w = {.e = e, .p = p};
-    w.walk_at = INS_NEW(uint32_t, p->step.len + 1);
-    w.walk_len = INS_NEW(uint32_t, p->step.len + 1);
     struct ins_anomaly a = {.breaks = e->level};
-    if (w.walk_at && w.walk_len) {
+    if (writer_init(&w)) {
         put_walk(&w, p->cycle);
         a.n_cycle = (uint32_t)w.edge.len;
         put_steps(&w);
@@ -272,13 +299,85 @@ void ins_anomaly_from(const struct ins_engine *e, const struct ins_argument *p,
             resolve_paths(&w);
             if (collect(&w, &a, &r->arena)) {
                 ins_classify(e->h, &a);
-                r->count[a.kind][a.suffix]++;
-                r->level[e->level].kinds |= UINT64_C(1) << a.kind;
-                ins_vec_anomaly_push(&r->anomaly, a);
+                publish(e, r, &a);
             }
         }
     }
-    ins_vec_edge_release(&w.edge);
-    ins_free(w.walk_at);
-    ins_free(w.walk_len);
+    writer_release(&w);
+}
+
+/* ---- no candidate is left ---- */
+
+static void put_plain(struct writer *w, struct ins_edge d)
+{
+    d.path = INS_NONE;
+    ins_vec_edge_push(&w->edge, d);
+}
+
+/* Put the part of the walk that leads to `via`; *rest is what follows. */
+static void split_walk(struct writer *w, const struct ins_exclusion *x,
+                       struct ins_walk *rest)
+{
+    const uint32_t mid = ins_commit_node(w->e, ins_ver_txn(w->e, x->via));
+    uint32_t n = 0;
+    while (n + 1 < x->walk.n_nodes && w->p->node.at[x->walk.node + n] != mid)
+        n++;
+    put_walk(w, (struct ins_walk){x->walk.node, n + 1});
+    *rest = (struct ins_walk){x->walk.node + n, x->walk.n_nodes - n};
+}
+
+/* If the read is from this candidate, a cycle closes: with the read itself, or with the
+ * reader's anti-dependency on the writer in between. */
+static struct ins_case put_case(struct writer *w, const struct ins_exclusion *x)
+{
+    const struct ins_engine *e = w->e;
+    const ins_txn writer = ins_ver_txn(e, x->candidate), reader = e->read_txn[x->read];
+    struct ins_edge read = read_edge(e, writer, x->read);
+    struct ins_case c = {.assumed = (uint32_t)w->edge.len, .n_assumed = 1};
+    read.rule = INS_WHY_ASSUMED;
+    put_plain(w, read);
+    struct ins_walk rest = x->walk;
+    if (x->via == INS_NONE) {
+        c.cycle = (uint32_t)w->edge.len;
+        put_plain(w, read);
+    } else {
+        const ins_txn via = ins_ver_txn(e, x->via);
+        if (writer != INS_INIT) {
+            split_walk(w, x, &rest);
+            struct ins_edge ww = ww_edge(e, writer, via, read.key, INS_WHY_REACHES);
+            ww.n_path = (uint32_t)w->edge.len - c.assumed - 1;
+            put_plain(w, ww);
+        }
+        c.cycle = (uint32_t)w->edge.len;
+        struct ins_edge rw = blank(reader, via, INS_RW, INS_WHY_ANTI);
+        rw.key = read.key;
+        rw.from_op = e->read_op[x->read];
+        rw.to_op = write_op(e->h, via, rw.key);
+        rw.other = writer;
+        rw.n_path = writer != INS_INIT;
+        put_plain(w, rw);
+    }
+    put_walk(w, rest);
+    c.n_cycle = (uint32_t)w->edge.len - c.cycle;
+    return c;
+}
+
+void ins_anomaly_nobody(const struct ins_engine *e, const struct ins_argument *p,
+                        uint32_t read, struct ins_result *r)
+{
+    struct writer w = {.e = e, .p = p};
+    struct ins_anomaly a = {.breaks = e->level, .kind = INS_NO_ORDER};
+    a.branch = INS_ARENA_NEW(&r->arena, struct ins_case, p->exclusion.len);
+    if (writer_init(&w) && a.branch) {
+        for (size_t i = 0; i < p->exclusion.len; i++)
+            if (p->exclusion.at[i].read == read)
+                a.branch[a.n_branches++] = put_case(&w, &p->exclusion.at[i]);
+        put_steps(&w);
+        if (!w.edge.failed) {
+            resolve_paths(&w);
+            if (collect(&w, &a, &r->arena))
+                publish(e, r, &a);
+        }
+    }
+    writer_release(&w);
 }

@@ -25,15 +25,15 @@ void ins_certificate_free(struct ins_certificate *c)
     ins_free(c);
 }
 
-static void put_head(struct ins_certificate *c, enum ins_level level,
-                     const char *verdict)
+void ins_certificate_head(struct ins_certificate *c, enum ins_level level,
+                          const char *verdict)
 {
     ins_buf_fmt(&c->text, "level %s %s\n", ins_level_table[level].id, verdict);
 }
 
 /* 12 where a transaction is one node, else b12 or c12. */
-static void put_node(struct ins_certificate *c, const struct ins_engine *e,
-                     uint32_t node)
+void ins_certificate_node(struct ins_certificate *c, const struct ins_engine *e,
+                          uint32_t node)
 {
     ins_buf_char(&c->text, ' ');
     if (e->split)
@@ -45,7 +45,7 @@ void ins_certificate_order(struct ins_certificate *c, const struct ins_engine *e
                            const uint32_t *order)
 {
     const struct ins_history *h = e->h;
-    put_head(c, e->level, "pass");
+    ins_certificate_head(c, e->level, "pass");
     ins_buf_text(&c->text, "order");
     for (uint32_t i = 0; i < e->n_nodes; i++) {
         const uint32_t v = order[i];
@@ -53,61 +53,91 @@ void ins_certificate_order(struct ins_certificate *c, const struct ins_engine *e
         if (v >= e->n_txn_nodes || t == INS_INIT)
             continue;
         if (ins_counted(h, t) || e->chosen[t])
-            put_node(c, e, v);
+            ins_certificate_node(c, e, v);
     }
     ins_buf_text(&c->text, "\nend\n");
 }
 
-static void put_walk(struct ins_certificate *c, const struct ins_engine *e,
-                     const struct ins_argument *p, struct ins_walk w)
+void ins_certificate_walk(struct ins_certificate *c, const struct ins_engine *e,
+                          const struct ins_argument *p, struct ins_walk w)
 {
     for (uint32_t i = w.node; i < w.node + w.n_nodes; i++)
-        put_node(c, e, p->node.at[i]);
+        ins_certificate_node(c, e, p->node.at[i]);
+}
+
+void ins_certificate_exclusion(struct ins_certificate *c, const struct ins_engine *e,
+                               const struct ins_argument *p, size_t i)
+{
+    const struct ins_exclusion *x = &p->exclusion.at[i];
+    ins_buf_fmt(&c->text, "drop %u %u", e->read_op[x->read],
+                ins_ver_txn(e, x->candidate));
+    if (x->via != INS_NONE)
+        ins_buf_fmt(&c->text, " %u", ins_ver_txn(e, x->via));
+    ins_buf_text(&c->text, " :");
+    ins_certificate_walk(c, e, p, x->walk);
+    ins_buf_char(&c->text, '\n');
+}
+
+static void put_step(struct ins_certificate *c, const struct ins_engine *e,
+                     const struct ins_argument *p, const struct ins_argument_step *s)
+{
+    const struct ins_link *l = &e->link.at[s->link];
+    const uint32_t x = l->why & ~INS_LINK_KIND;
+    const ins_txn from = ins_node_txn(e, l->from), to = ins_node_txn(e, l->to);
+    for (uint32_t i = 0; i < s->n_exclusions; i++)
+        ins_certificate_exclusion(c, e, p, s->exclusion + i);
+    switch (l->why & INS_LINK_KIND) {
+    case INS_LINK_ANTI:
+        ins_buf_fmt(&c->text, "anti %u %u :", e->read_op[x], to);
+        break;
+    case INS_LINK_OVER:
+        ins_buf_fmt(&c->text, "over %u %u :", e->read_op[x], from);
+        break;
+    case INS_LINK_FROM:
+        ins_buf_fmt(&c->text, "from %u %u :", e->read_op[x], ins_read_writer(e, x));
+        break;
+    case INS_LINK_PAIR:
+        ins_buf_fmt(&c->text, "pair %u %u %u :", e->ver_key[x], from, to);
+        break;
+    default:
+        ins_buf_fmt(&c->text, "list %u %u %u :", ins_list_reader(e, l), from, to);
+    }
+    ins_certificate_walk(c, e, p, s->walk);
+    ins_buf_char(&c->text, '\n');
 }
 
 void ins_certificate_steps(struct ins_certificate *c, const struct ins_engine *e,
                            const struct ins_argument *p)
 {
-    for (size_t i = 0; i < p->step.len; i++) {
-        const struct ins_argument_step *s = &p->step.at[i];
-        const struct ins_link *l = &e->link.at[s->link];
-        const uint32_t x = l->why & ~INS_LINK_KIND;
-        switch (l->why & INS_LINK_KIND) {
-        case INS_LINK_ANTI:
-            ins_buf_fmt(&c->text, "anti %u %u :", e->read_op[x],
-                        ins_node_txn(e, l->to));
-            break;
-        case INS_LINK_OVER:
-            ins_buf_fmt(&c->text, "over %u %u :", e->read_op[x],
-                        ins_node_txn(e, l->from));
-            break;
-        case INS_LINK_PAIR:
-            ins_buf_fmt(&c->text, "pair %u %u %u :", e->ver_key[x],
-                        ins_node_txn(e, l->from), ins_node_txn(e, l->to));
-            break;
-        default:
-            ins_buf_fmt(&c->text, "list %u %u %u :", e->ver_key[x],
-                        ins_node_txn(e, l->from), ins_node_txn(e, l->to));
-        }
-        put_walk(c, e, p, s->walk);
-        ins_buf_char(&c->text, '\n');
-    }
+    for (size_t i = 0; i < p->step.len; i++)
+        put_step(c, e, p, &p->step.at[i]);
+}
+
+void ins_certificate_nobody(struct ins_certificate *c, const struct ins_engine *e,
+                            const struct ins_argument *p, uint32_t read)
+{
+    ins_certificate_head(c, e->level, "fail");
+    ins_certificate_steps(c, e, p);
+    for (size_t i = 0; i < p->exclusion.len; i++)
+        if (p->exclusion.at[i].read == read)
+            ins_certificate_exclusion(c, e, p, i);
+    ins_buf_fmt(&c->text, "nobody %u\nend\n", e->read_op[read]);
 }
 
 void ins_certificate_cycle(struct ins_certificate *c, const struct ins_engine *e,
                            const struct ins_argument *p)
 {
-    put_head(c, e->level, "fail");
+    ins_certificate_head(c, e->level, "fail");
     ins_certificate_steps(c, e, p);
     ins_buf_text(&c->text, "cycle");
-    put_walk(c, e, p, p->cycle);
+    ins_certificate_walk(c, e, p, p->cycle);
     ins_buf_text(&c->text, "\nend\n");
 }
 
 void ins_certificate_implied(struct ins_certificate *c, enum ins_level level,
                              enum ins_verdict verdict, enum ins_level by)
 {
-    put_head(c, level, verdict == INS_PASS ? "pass" : "fail");
+    ins_certificate_head(c, level, verdict == INS_PASS ? "pass" : "fail");
     ins_buf_fmt(&c->text, "implied %s\nend\n", ins_level_table[by].id);
 }
 

@@ -21,9 +21,21 @@ void ins_certificate_order(struct ins_certificate *c, const struct ins_engine *e
                            const uint32_t *order);
 void ins_certificate_cycle(struct ins_certificate *c, const struct ins_engine *e,
                            const struct ins_argument *p);
-/* The steps alone, for a proof that goes on. */
+/* All candidates of an open read are excluded; those exclusions are in p. */
+void ins_certificate_nobody(struct ins_certificate *c, const struct ins_engine *e,
+                            const struct ins_argument *p, uint32_t read);
+
+/* Pieces, for a proof by search. */
+void ins_certificate_head(struct ins_certificate *c, enum ins_level level,
+                          const char *verdict);
+void ins_certificate_node(struct ins_certificate *c, const struct ins_engine *e,
+                          uint32_t node);
+void ins_certificate_walk(struct ins_certificate *c, const struct ins_engine *e,
+                          const struct ins_argument *p, struct ins_walk w);
 void ins_certificate_steps(struct ins_certificate *c, const struct ins_engine *e,
                            const struct ins_argument *p);
+void ins_certificate_exclusion(struct ins_certificate *c, const struct ins_engine *e,
+                               const struct ins_argument *p, size_t i);
 /* A verdict that follows from that of another level. */
 void ins_certificate_implied(struct ins_certificate *c, enum ins_level level,
                              enum ins_verdict verdict, enum ins_level by);

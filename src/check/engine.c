@@ -188,6 +188,7 @@ static void reads_of(struct ins_engine *e, ins_txn t, uint32_t *seen)
         e->read_from[r] = from;
         e->read_ver[r] = INS_NONE;
         e->read_next[r] = INS_NONE;
+        e->read_link[r] = INS_NONE;
         if (from == INS_FROM_AMBIGUOUS)
             e->n_open_read++;
     }
@@ -206,10 +207,10 @@ static bool fill_reads(struct ins_engine *e)
     e->read_from = INS_NEW(uint32_t, room);
     e->read_ver = INS_NEW(uint32_t, room);
     e->read_next = INS_NEW(uint32_t, room);
-    e->read_since = INS_NEW(uint32_t, room);
+    e->read_link = INS_NEW(uint32_t, room);
     e->ver_reader = INS_NEW(uint32_t, (size_t)e->n_vers + h->n_keys);
     const bool ok = seen && e->read_off && e->read_op && e->read_txn && e->read_from &&
-                    e->read_ver && e->read_next && e->read_since && e->ver_reader;
+                    e->read_ver && e->read_next && e->read_link && e->ver_reader;
     if (ok) {
         e->read_off[0] = 0;
         for (ins_txn t = 0; t < h->n_txns; t++) {
@@ -225,13 +226,39 @@ static bool fill_reads(struct ins_engine *e)
     return ok;
 }
 
-void ins_engine_settle(struct ins_engine *e, uint32_t read, uint32_t ver)
+static void attach_reader(struct ins_engine *e, uint32_t read, uint32_t ver)
 {
-    e->read_from[read] = ins_ver_txn(e, ver);
-    e->read_since[read] = (uint32_t)e->link.len;
     e->read_ver[read] = ver;
     e->read_next[read] = e->ver_reader[ver];
     e->ver_reader[ver] = read;
+}
+
+/* A transaction that counts has read from transactions that count. */
+static void make_definite(struct ins_engine *e, ins_txn t, uint32_t link)
+{
+    e->optional[t] = 0;
+    e->definite_since[t] = link;
+    for (uint32_t r = e->read_off[t]; r < e->read_off[t + 1]; r++)
+        if (e->read_from[r] < INS_FROM_SPECIAL && e->optional[e->read_from[r]])
+            make_definite(e, e->read_from[r], link);
+}
+
+bool ins_engine_settle(struct ins_engine *e, uint32_t read, uint32_t ver)
+{
+    const uint32_t link = (uint32_t)e->link.len;
+    const ins_txn w = ins_ver_txn(e, ver);
+    attach_reader(e, read, ver);
+    e->read_link[read] = link;
+    if (w == INS_INIT) {
+        ins_engine_link(e, 0, 0, INS_LINK_FROM | read);
+        return false;
+    }
+    ins_engine_link(e, ins_commit_node(e, w), ins_begin_node(e, e->read_txn[read]),
+                    INS_LINK_FROM | read);
+    const bool more = e->optional[w];
+    if (more)
+        make_definite(e, w, link);
+    return more;
 }
 
 /* The versions that open read number i may be from: not its own, and present. */
@@ -266,7 +293,7 @@ static bool resolve_reads(struct ins_engine *e)
             const ins_key k = ins_op_key(e->h, e->read_op[r]);
             const uint32_t v = ins_engine_version(e, k, e->read_from[r]);
             assert(v != INS_NONE);
-            ins_engine_settle(e, r, v);
+            attach_reader(e, r, v);
             continue;
         }
         e->open_read[n] = r;
@@ -455,7 +482,10 @@ enum ins_status ins_engine_init(struct ins_engine *e, const struct ins_history *
     e->split = level == INS_PC || level == INS_SI;
     e->optional = INS_NEW0(uint8_t, h->n_txns);
     e->chosen = INS_NEW0(uint8_t, h->n_txns);
-    if (e->optional && e->chosen) {
+    e->definite_since = INS_NEW(uint32_t, h->n_txns);
+    if (e->optional && e->chosen && e->definite_since) {
+        for (ins_txn t = 0; t < h->n_txns; t++)
+            e->definite_since[t] = INS_NONE;
         find_optional(e);
         if (!e->failed && fill_versions(e) && fill_groups(e) && fill_reads(e) &&
             resolve_reads(e) && fill_graph(e))
@@ -467,13 +497,14 @@ enum ins_status ins_engine_init(struct ins_engine *e, const struct ins_history *
 
 void ins_engine_release(struct ins_engine *e)
 {
-    void *all[] = {
-        e->read_off,  e->read_op,   e->read_txn,  e->read_from,     e->read_ver,
-        e->read_next, e->open_read, e->open_off,  e->open_live,     e->open_cand,
-        e->key_ver,   e->ver_txn,   e->ver_key,   e->ver_reader,    e->write_off,
-        e->write_ver, e->group_off, e->group_ver, e->group_session, e->optional,
-        e->key_done,  e->time_off,  e->time_txn,  e->time_before,   e->read_since,
-        e->chosen,    e->link_head, e->order,     e->pos,           e->clock};
+    void *all[] = {e->read_off,  e->read_op,    e->read_txn,       e->read_from,
+                   e->read_ver,  e->read_next,  e->open_read,      e->open_off,
+                   e->open_live, e->open_cand,  e->key_ver,        e->ver_txn,
+                   e->ver_key,   e->ver_reader, e->write_off,      e->write_ver,
+                   e->group_off, e->group_ver,  e->group_session,  e->optional,
+                   e->key_done,  e->time_off,   e->time_txn,       e->time_before,
+                   e->read_link, e->chosen,     e->definite_since, e->link_head,
+                   e->order,     e->pos,        e->clock};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
     ins_vec_link_release(&e->link);

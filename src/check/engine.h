@@ -36,11 +36,15 @@
  */
 #define INS_LINK_ANTI \
     (UINT32_C(0) << 29) /* read: the reader precedes the later writer */
-#define INS_LINK_OVER (UINT32_C(1) << 29) /* read: the writer precedes what was read \
+#define INS_LINK_OVER                                                                \
+    (UINT32_C(1) << 29)                   /* read: the writer precedes what was read \
                                            */
 #define INS_LINK_PAIR (UINT32_C(2) << 29) /* version of the target: si, two writers */
 #define INS_LINK_LIST \
     (UINT32_C(3) << 29) /* version of the target: a list read shows it */
+#define INS_LINK_FROM                                              \
+    (UINT32_C(4) << 29) /* read: its other candidates are excluded \
+                         */
 #define INS_LINK_KIND (UINT32_C(7) << 29)
 
 struct ins_link {
@@ -63,12 +67,12 @@ struct ins_engine {
     uint32_t n_reads;
     uint32_t *read_off; /* n_txns + 1 */
     uint32_t *read_op, *read_txn;
-    uint32_t *read_from;  /* the writer, or INS_FROM_AMBIGUOUS while it is open */
-    uint32_t *read_ver;   /* its version, INS_NONE while it is open */
-    uint32_t *read_next;  /* the next reader of the same version */
-    uint32_t *read_since; /* how many links there were when it was settled */
-    uint32_t n_open;      /* reads that are open */
-    uint32_t *open_read;  /* those that were so at the start */
+    uint32_t *read_from; /* the writer, or INS_FROM_AMBIGUOUS */
+    uint32_t *read_ver;  /* its version, INS_NONE while it is open */
+    uint32_t *read_next; /* the next reader of the same version */
+    uint32_t *read_link; /* of one that was settled: its INS_LINK_FROM, else INS_NONE */
+    uint32_t n_open;     /* reads that are open */
+    uint32_t *open_read; /* those that were so at the start */
     uint32_t n_open_read;
     /* Candidates of open_read[i]: versions open_cand[open_off[i]] .. with the dead ones
      * moved behind open_live[i]. */
@@ -85,7 +89,9 @@ struct ins_engine {
      * group_ver[g + 1] - 1 of session group_session[g]. */
     uint32_t *group_off, *group_ver, *group_session;
     uint32_t n_groups;
-    uint8_t *optional; /* by transaction */
+    uint8_t *optional;        /* by transaction */
+    uint32_t *definite_since; /* by transaction: the link by which it stopped being
+                                 optional, else INS_NONE */
     bool has_optional;
     uint8_t *chosen;   /* optional transactions that the order at hand counts */
     uint8_t *key_done; /* the version order is fully known and in the links */
@@ -139,6 +145,12 @@ static inline ins_key ins_ver_key(const struct ins_engine *e, uint32_t ver)
     return ver < e->n_vers ? e->ver_key[ver] : ver - e->n_vers;
 }
 
+/* The writer of a read that is not open. */
+static inline ins_txn ins_read_writer(const struct ins_engine *e, uint32_t read)
+{
+    return ins_ver_txn(e, e->read_ver[read]);
+}
+
 /* The version of key k that t writes, or INS_NONE; the initial one for transaction 0.
  */
 uint32_t ins_engine_version(const struct ins_engine *e, ins_key k, ins_txn t);
@@ -157,8 +169,10 @@ static inline struct ins_preds ins_preds_of(uint32_t node)
 }
 
 void ins_engine_link(struct ins_engine *e, uint32_t from, uint32_t to, uint32_t why);
-/* An open read turned out to be from version ver. */
-void ins_engine_settle(struct ins_engine *e, uint32_t read, uint32_t ver);
+/* An open read turned out to be from version ver: its writer counts, and a link (in the
+ * initial case one between node 0 and itself) stands for the read.  True when optional
+ * transactions became definite by it. */
+bool ins_engine_settle(struct ins_engine *e, uint32_t read, uint32_t ver);
 
 enum ins_status ins_engine_init(struct ins_engine *e, const struct ins_history *h,
                                 enum ins_level level, struct ins_limit *limit,

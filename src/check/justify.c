@@ -11,20 +11,6 @@ struct bfs {
     uint32_t *queue;
 };
 
-static bool usable(const struct ins_engine *e, uint32_t v, const struct ins_preds *q,
-                   uint32_t max_link)
-{
-    if (q->link != INS_NONE)
-        return q->link < max_link;
-    /* a read that was settled by elimination counts from then on */
-    if (v < e->n_txn_nodes && q->phase == 1 && e->n_open_read) {
-        const ins_txn t = ins_node_txn(e, v);
-        if (q->i > e->read_off[t] && q->i <= e->read_off[t + 1])
-            return e->read_since[q->i - 1] <= max_link;
-    }
-    return true;
-}
-
 static bool search_back(const struct ins_engine *e, struct bfs *b,
                         const uint32_t ends[2], uint32_t max_link, bool prune)
 {
@@ -37,7 +23,7 @@ static bool search_back(const struct ins_engine *e, struct bfs *b,
         const uint32_t v = b->queue[head++];
         struct ins_preds q = ins_preds_of(v);
         for (uint32_t u; (u = ins_preds_next(e, &q)) != INS_NONE;) {
-            if (b->next[u] != INS_NONE || !usable(e, v, &q, max_link))
+            if (b->next[u] != INS_NONE || (q.link != INS_NONE && q.link >= max_link))
                 continue;
             if (prune && !ins_reaches(e, ends[0], u))
                 continue;
@@ -121,9 +107,9 @@ static bool premise(const struct ins_engine *e, const struct ins_link *l,
     const uint32_t x = l->why & ~INS_LINK_KIND;
     switch (l->why & INS_LINK_KIND) {
     case INS_LINK_ANTI:
-        if (e->read_from[x] == INS_INIT)
+        if (ins_read_writer(e, x) == INS_INIT)
             return false;
-        ends[0] = ins_commit_node(e, e->read_from[x]);
+        ends[0] = ins_commit_node(e, ins_read_writer(e, x));
         ends[1] = l->to;
         return true;
     case INS_LINK_OVER:
@@ -157,18 +143,47 @@ static int by_link(const void *a, const void *b)
     return (x->link > y->link) - (x->link < y->link);
 }
 
+/* A step about a read that was settled rests on that. */
+static void need_read(const struct ins_engine *e, const struct ins_link *l,
+                      uint8_t *needed, struct ins_vec_u32 *todo)
+{
+    const uint32_t kind = l->why & INS_LINK_KIND;
+    if (kind != INS_LINK_ANTI && kind != INS_LINK_OVER)
+        return;
+    const uint32_t link = e->read_link[l->why & ~INS_LINK_KIND];
+    if (link == INS_NONE || needed[link])
+        return;
+    needed[link] = 1;
+    ins_vec_u32_push(todo, link);
+}
+
+static void justify_step(const struct ins_engine *e, struct ins_argument *p,
+                         struct ins_argument_step *s)
+{
+    const struct ins_link *l = &e->link.at[s->link];
+    uint32_t ends[2];
+    s->exclusion = (uint32_t)p->exclusion.len;
+    if ((l->why & INS_LINK_KIND) == INS_LINK_FROM) {
+        const uint32_t read = l->why & ~INS_LINK_KIND;
+        ins_exclude(e, p, ins_open_number(e, read), e->read_ver[read], s->link);
+    } else if (premise(e, l, ends)) {
+        const bool found = ins_walk_find(e, p, ends, s->link, &s->walk);
+        assert(found || p->failed);
+        p->failed |= !found;
+    }
+    s->n_exclusions = (uint32_t)p->exclusion.len - s->exclusion;
+}
+
 static void close_steps(const struct ins_engine *e, struct ins_argument *p,
                         struct ins_vec_u32 *todo, uint8_t *needed)
 {
     for (size_t i = 0; i < todo->len && !p->failed; i++) {
         struct ins_argument_step s = {.link = todo->at[i]};
-        uint32_t ends[2];
-        if (premise(e, &e->link.at[s.link], ends)) {
-            const bool found = ins_walk_find(e, p, ends, s.link, &s.walk);
-            assert(found || p->failed);
-            (void)found;
-            need_walk(p, s.walk, needed, todo);
-        }
+        justify_step(e, p, &s);
+        need_walk(p, s.walk, needed, todo);
+        for (uint32_t x = s.exclusion; x < s.exclusion + s.n_exclusions; x++)
+            need_walk(p, p->exclusion.at[x].walk, needed, todo);
+        need_read(e, &e->link.at[s.link], needed, todo);
         ins_vec_step_push(&p->step, s);
         p->failed |= p->step.failed || todo->failed || ins_limit_hit(e->limit);
     }
@@ -190,7 +205,16 @@ void ins_justify_links(const struct ins_engine *e, const struct ins_vec_u32 *nee
             needed[need->at[i]] = 1;
             ins_vec_u32_push(&todo, need->at[i]);
         }
-    need_walk(p, p->cycle, needed, &todo);
+    /* what made a transaction count supports everything about it */
+    for (ins_txn t = 0; e->has_optional && t < e->h->n_txns; t++) {
+        const uint32_t l = e->definite_since[t];
+        if (l != INS_NONE && !needed[l]) {
+            needed[l] = 1;
+            ins_vec_u32_push(&todo, l);
+        }
+    }
+    const struct ins_walk all = {0, (uint32_t)p->node.len};
+    need_walk(p, all, needed, &todo);
     close_steps(e, p, &todo, needed);
     ins_vec_u32_release(&todo);
     ins_free(needed);
@@ -233,8 +257,16 @@ void ins_justify(const struct ins_engine *e, const struct ins_vec_u32 *cycle,
 {
     const struct ins_vec_u32 none = {0};
     shortest_cycle(e, cycle, p);
-    if (!p->failed)
-        ins_justify_links(e, &none, p);
+    if (p->failed)
+        return;
+    /* forget the other walks that were tried */
+    memmove(p->node.at, p->node.at + p->cycle.node,
+            p->cycle.n_nodes * sizeof *p->node.at);
+    memmove(p->link.at, p->link.at + p->cycle.node,
+            p->cycle.n_nodes * sizeof *p->link.at);
+    p->node.len = p->link.len = p->cycle.n_nodes;
+    p->cycle.node = 0;
+    ins_justify_links(e, &none, p);
 }
 
 const struct ins_argument_step *ins_argument_find(const struct ins_argument *p,
@@ -251,4 +283,5 @@ void ins_argument_release(struct ins_argument *p)
     ins_vec_u32_release(&p->node);
     ins_vec_u32_release(&p->link);
     ins_vec_step_release(&p->step);
+    ins_vec_exclusion_release(&p->exclusion);
 }

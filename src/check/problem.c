@@ -16,6 +16,14 @@ static void put_lit(struct ins_problem *p, int lit)
     p->failed |= p->clause.failed != 0;
 }
 
+static void end_clause(struct ins_problem *p, enum ins_clause_kind kind,
+                       uint32_t number)
+{
+    put_lit(p, 0);
+    ins_vec_clause_info_push(&p->info, (struct ins_clause_info){kind, number});
+    p->failed |= p->info.failed != 0;
+}
+
 static void put_edge(struct ins_problem *p, int lit, uint32_t from, uint32_t to)
 {
     ins_vec_cond_edge_push(&p->edge, (struct ins_cond_edge){lit, from, to});
@@ -77,7 +85,7 @@ static void require_edge(struct ins_problem *p, const struct conds *c, uint32_t 
     for (unsigned i = 0; i < c->n; i++)
         put_lit(p, -c->lit[i]);
     put_lit(p, (int)*slot);
-    put_lit(p, 0);
+    end_clause(p, INS_CLAUSE_IMPLY, 0);
 }
 
 /* ---- orders of versions ---- */
@@ -145,6 +153,10 @@ static bool require_after(struct ins_problem *p, int lit, ins_txn t, uint32_t ve
 bool ins_problem_after(struct ins_problem *p, uint32_t i, uint32_t place, uint32_t ver)
 {
     const struct ins_engine *e = p->e;
+    if (e->open_cand[place] < e->n_vers)
+        ins_vec_known_order_push(&p->known,
+                                 (struct ins_known_order){e->open_cand[place], ver});
+    p->failed |= p->known.failed != 0;
     return require_after(p, (int)p->from_var[place], e->read_txn[e->open_read[i]], ver);
 }
 
@@ -174,7 +186,7 @@ static void state_counts(struct ins_problem *p)
                 continue;
             put_lit(p, -(int)p->count_var[t]);
             put_lit(p, (int)p->count_var[w]);
-            put_lit(p, 0);
+            end_clause(p, INS_CLAUSE_NEED, 0);
         }
     }
 }
@@ -216,14 +228,14 @@ static void state_choice(struct ins_problem *p, uint32_t i)
         if (e->optional[w]) {
             put_lit(p, -lit);
             put_lit(p, (int)p->count_var[w]);
-            put_lit(p, 0);
+            end_clause(p, INS_CLAUSE_NEED, 0);
         }
     }
     if (e->optional[t])
         put_lit(p, -(int)p->count_var[t]);
     for (uint32_t x = first; x < end; x++)
         put_lit(p, (int)p->from_var[x]);
-    put_lit(p, 0);
+    end_clause(p, INS_CLAUSE_ONE, i);
 }
 
 bool ins_problem_init(struct ins_problem *p, struct ins_engine *e, uint32_t *hint)
@@ -256,6 +268,8 @@ void ins_problem_release(struct ins_problem *p)
     ins_vec_var_release(&p->var);
     ins_vec_lit_release(&p->clause);
     ins_vec_cond_edge_release(&p->edge);
+    ins_vec_clause_info_release(&p->info);
+    ins_vec_known_order_release(&p->known);
     ins_number_map_release(&p->order_map);
     ins_number_map_release(&p->edge_map);
     ins_vec_u32_release(&p->order_var);

@@ -36,10 +36,30 @@ struct ins_cond_edge {
 INS_VEC(cond_edge, struct ins_cond_edge);
 INS_VEC(lit, int);
 
+/* What a clause says, for the certificate. */
+enum ins_clause_kind {
+    INS_CLAUSE_ONE,  /* the open read (number) is from one of its candidates */
+    INS_CLAUSE_NEED, /* what was read from counts */
+    INS_CLAUSE_IMPLY /* the conditions require the edge of the last literal */
+};
+struct ins_clause_info {
+    enum ins_clause_kind kind;
+    uint32_t number;
+};
+INS_VEC(clause_info, struct ins_clause_info);
+
+/* Version a is known to be before version b. */
+struct ins_known_order {
+    uint32_t a, b;
+};
+INS_VEC(known_order, struct ins_known_order);
+
 struct ins_problem {
     struct ins_engine *e;
     struct ins_vec_var var;    /* variable v is var.at[v - 1] */
-    struct ins_vec_lit clause; /* literals, each clause ended by 0 */
+    struct ins_vec_lit clause;        /* literals, each clause ended by 0 */
+    struct ins_vec_clause_info info;  /* by clause */
+    struct ins_vec_known_order known; /* that requirements rest on */
     struct ins_vec_cond_edge edge;
     struct ins_number_map order_map, edge_map; /* pair -> rank in the list beside it */
     struct ins_vec_u32 order_var, edge_var;

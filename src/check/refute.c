@@ -1,13 +1,209 @@
+/* refute.c - solve once more with a trace, and write down what it rests on. */
 #include "refute.h"
 
-enum ins_verdict ins_refute(struct ins_engine *e, struct ins_problem *p,
-                            struct ins_result *r, bool certificate)
+#include "check/certificate.h"
+
+/* An edge that is always there. */
+struct fixed {
+    uint32_t from, to, link;
+};
+INS_VEC(fixed, struct fixed);
+
+struct refutation {
+    struct ins_engine *e;
+    struct ins_problem *p;
+    struct ins_solver *s;
+    struct ins_vec_fixed fixed; /* by edge number */
+    struct ins_argument arg;
+    struct ins_walk *known; /* by p->known: the walk that shows it */
+    struct ins_buf *out;
+};
+
+static bool list_fixed(struct refutation *q)
 {
-    (void)p;
-    (void)certificate;
+    const struct ins_engine *e = q->e;
+    for (uint32_t v = 0; v < e->n_nodes; v++) {
+        struct ins_preds it = ins_preds_of(v);
+        for (uint32_t u; (u = ins_preds_next(e, &it)) != INS_NONE;)
+            ins_vec_fixed_push(&q->fixed, (struct fixed){u, v, it.link});
+    }
+    return !q->fixed.failed;
+}
+
+static bool solve_again(struct refutation *q)
+{
+    struct ins_error err = {0};
+    struct ins_fed fed = {0};
+    q->s = ins_solver_new(q->e->n_nodes);
+    if (!q->s)
+        return false;
+    ins_solver_trace(q->s);
+    ins_problem_graph(q->e, q->s);
+    ins_problem_feed(q->p, q->s, &fed);
+    return ins_solver_solve(q->s, q->e->limit, &err) == INS_ANSWER_UNSAT;
+}
+
+/* The walks that known orders and dead candidates rest on, then every link that those
+ * and the cycles use. */
+static bool gather(struct refutation *q)
+{
+    const struct ins_engine *e = q->e;
+    const uint32_t all = (uint32_t)e->link.len;
+    struct ins_vec_u32 need = {0};
+    for (size_t i = 0; i < q->p->known.len; i++) {
+        const uint32_t ends[2] = {ins_commit_node(e, e->ver_txn[q->p->known.at[i].a]),
+                                  ins_commit_node(e, e->ver_txn[q->p->known.at[i].b])};
+        if (!ins_walk_find(e, &q->arg, ends, all, &q->known[i]))
+            return false;
+    }
+    for (uint32_t i = 0; i < e->n_open_read; i++)
+        if (e->read_ver[e->open_read[i]] == INS_NONE)
+            ins_exclude(e, &q->arg, i, INS_NONE, all);
+    for (size_t i = 0; i < ins_solver_n_steps(q->s); i++) {
+        const struct ins_step s = ins_solver_step(q->s, i);
+        for (uint32_t j = 0; j < s.n_edges; j++)
+            if (s.edge[j] < q->fixed.len && q->fixed.at[s.edge[j]].link != INS_NONE)
+                ins_vec_u32_push(&need, q->fixed.at[s.edge[j]].link);
+    }
+    if (!need.failed && !q->arg.failed)
+        ins_justify_links(e, &need, &q->arg);
+    const bool ok = !need.failed && !q->arg.failed;
+    ins_vec_u32_release(&need);
+    return ok;
+}
+
+/* ---- text ---- */
+
+static void put_vars(const struct refutation *q, struct ins_certificate *c)
+{
+    const struct ins_engine *e = q->e;
+    for (size_t i = 0; i < q->p->var.len; i++) {
+        const struct ins_var *v = &q->p->var.at[i];
+        const unsigned n = (unsigned)i + 1;
+        switch (v->kind) {
+        case INS_VAR_ORDER:
+            ins_buf_fmt(q->out, "order-var %u %u %u %u", n, e->ver_key[v->a],
+                        e->ver_txn[v->a], e->ver_txn[v->b]);
+            break;
+        case INS_VAR_FROM:
+            ins_buf_fmt(q->out, "from-var %u %u %u", n, e->read_op[e->open_read[v->a]],
+                        ins_ver_txn(e, v->b));
+            break;
+        case INS_VAR_COUNT:
+            ins_buf_fmt(q->out, "count-var %u %u", n, v->a);
+            break;
+        case INS_VAR_EDGE:
+            ins_buf_fmt(q->out, "edge-var %u", n);
+            ins_certificate_node(c, e, v->a);
+            ins_certificate_node(c, e, v->b);
+            break;
+        }
+        ins_buf_char(q->out, '\n');
+    }
+}
+
+static void put_lits(const struct refutation *q, const int *lit, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        ins_buf_char(q->out, ' ');
+        ins_buf_i64(q->out, lit[i]);
+    }
+}
+
+static void put_clauses(const struct refutation *q)
+{
+    static const char *const word[] = {[INS_CLAUSE_ONE] = "one",
+                                       [INS_CLAUSE_NEED] = "need",
+                                       [INS_CLAUSE_IMPLY] = "imply"};
+    const int *lit = q->p->clause.at;
+    for (size_t i = 0; i < q->p->info.len; i++) {
+        const struct ins_clause_info *info = &q->p->info.at[i];
+        size_t n = 0;
+        while (lit[n])
+            n++;
+        ins_buf_text(q->out, word[info->kind]);
+        if (info->kind == INS_CLAUSE_ONE)
+            ins_buf_fmt(q->out, " %u", q->e->read_op[q->e->open_read[info->number]]);
+        ins_buf_text(q->out, " :");
+        put_lits(q, lit, n);
+        ins_buf_char(q->out, '\n');
+        lit += n + 1;
+    }
+}
+
+static struct ins_cond_edge edge_at(const struct refutation *q, uint32_t number)
+{
+    if (number >= q->fixed.len)
+        return q->p->edge.at[number - q->fixed.len];
+    const struct fixed *f = &q->fixed.at[number];
+    return (struct ins_cond_edge){0, f->from, f->to};
+}
+
+static void put_trace(const struct refutation *q, struct ins_certificate *c)
+{
+    const struct ins_engine *e = q->e;
+    for (size_t i = 0; i < ins_solver_n_steps(q->s); i++) {
+        const struct ins_step s = ins_solver_step(q->s, i);
+        ins_buf_text(q->out, s.n_edges ? "loop" : "rup");
+        put_lits(q, s.lit, s.n_lits);
+        if (s.n_edges) {
+            ins_buf_text(q->out, " :");
+            for (uint32_t j = 0; j < s.n_edges; j++) {
+                const uint32_t from = edge_at(q, s.edge[j]).from;
+                if (from < e->n_txn_nodes)
+                    ins_certificate_node(c, e, from);
+            }
+        }
+        ins_buf_char(q->out, '\n');
+    }
+}
+
+static void write_certificate(struct refutation *q, struct ins_certificate *c)
+{
+    const struct ins_engine *e = q->e;
+    q->out = &c->text;
+    ins_certificate_head(c, e->level, "fail");
+    ins_certificate_steps(c, e, &q->arg);
+    for (size_t i = 0; i < q->arg.exclusion.len; i++)
+        if (e->read_ver[q->arg.exclusion.at[i].read] == INS_NONE)
+            ins_certificate_exclusion(c, e, &q->arg, i);
+    for (size_t i = 0; i < q->p->known.len; i++) {
+        const struct ins_known_order *k = &q->p->known.at[i];
+        ins_buf_fmt(q->out, "before %u %u %u :", e->ver_key[k->a], e->ver_txn[k->a],
+                    e->ver_txn[k->b]);
+        ins_certificate_walk(c, e, &q->arg, q->known[i]);
+        ins_buf_char(q->out, '\n');
+    }
+    put_vars(q, c);
+    put_clauses(q);
+    put_trace(q, c);
+    ins_buf_text(q->out, "end\n");
+}
+
+static void add_anomaly(const struct ins_engine *e, struct ins_result *r)
+{
     struct ins_anomaly a = {.kind = INS_NO_ORDER, .breaks = e->level};
     r->count[a.kind][a.suffix]++;
     r->level[e->level].kinds |= UINT64_C(1) << a.kind;
     ins_vec_anomaly_push(&r->anomaly, a);
-    return INS_FAIL;
+}
+
+enum ins_verdict ins_refute(struct ins_engine *e, struct ins_problem *p,
+                            struct ins_result *r, bool certificate)
+{
+    struct refutation q = {.e = e, .p = p};
+    enum ins_verdict v = INS_UNDECIDED;
+    q.known = INS_NEW(struct ins_walk, p->known.len + 1);
+    if (q.known && list_fixed(&q) && solve_again(&q) && gather(&q)) {
+        v = INS_FAIL;
+        add_anomaly(e, r);
+        struct ins_certificate *c = certificate ? ins_certificate_get(r, e->h) : NULL;
+        if (c)
+            write_certificate(&q, c);
+    }
+    ins_solver_free(q.s);
+    ins_argument_release(&q.arg);
+    ins_vec_fixed_release(&q.fixed);
+    ins_free(q.known);
+    return v;
 }

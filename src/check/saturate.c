@@ -229,21 +229,16 @@ static void settle(struct round *q, uint32_t r, uint32_t v)
 {
     struct ins_engine *e = q->e;
     const ins_key k = ins_ver_key(e, v);
-    ins_engine_settle(e, r, v);
+    if (ins_engine_settle(e, r, v))
+        memset(q->again, 1, e->n_nodes);
     e->n_open--;
     q->added++;
-    q->again[ins_begin_node(e, e->read_txn[r])] = 1;
+    const uint32_t begin = ins_begin_node(e, e->read_txn[r]);
+    q->again[begin] = 1;
     for (uint32_t u = e->key_ver[k]; u < e->key_ver[k + 1]; u++)
         q->again[ins_commit_node(e, e->ver_txn[u])] = 1;
-    if (v < e->n_vers) {
-        const ins_txn w = e->ver_txn[v];
-        if (e->optional[w]) {
-            e->optional[w] = 0;
-            memset(q->again, 1, e->n_nodes);
-        }
-        q->stale |=
-            e->pos[ins_commit_node(e, w)] > e->pos[ins_begin_node(e, e->read_txn[r])];
-    }
+    if (v < e->n_vers)
+        q->stale |= e->pos[ins_commit_node(e, e->ver_txn[v])] > e->pos[begin];
 }
 
 /* Drop candidates that would close a cycle; a read with one left is settled.  A read

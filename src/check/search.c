@@ -62,24 +62,10 @@ static bool is_candidate(const struct ins_engine *e, uint32_t i, uint32_t ver)
     return false;
 }
 
-/* open_read is descending: reads were settled from the last to the first. */
-static uint32_t open_number(const struct ins_engine *e, uint32_t r)
-{
-    uint32_t lo = 0, hi = e->n_open_read;
-    while (lo < hi) {
-        const uint32_t mid = lo + (hi - lo) / 2;
-        if (e->open_read[mid] > r)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 static void check_open(struct search *s, uint32_t r)
 {
     const struct ins_engine *e = s->e;
-    const uint32_t i = open_number(e, r);
+    const uint32_t i = ins_open_number(e, r);
     const uint32_t now = s->current[ins_op_key(e->h, e->read_op[r])];
     if (is_candidate(e, i, now) || !s->solved)
         return;

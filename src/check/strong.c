@@ -31,6 +31,32 @@ static enum ins_verdict fail_with_cycle(struct job *j, const struct ins_vec_u32 
     return v;
 }
 
+/* An open read has no candidate left. */
+static enum ins_verdict fail_with_read(struct job *j)
+{
+    const struct ins_engine *e = &j->e;
+    const struct ins_vec_u32 none = {0};
+    struct ins_argument p = {0};
+    uint32_t i = 0;
+    while (e->read_ver[e->open_read[i]] != INS_NONE || e->open_live[i] ||
+           e->optional[e->read_txn[e->open_read[i]]])
+        i++;
+    const uint32_t read = e->open_read[i];
+    ins_exclude(e, &p, i, INS_NONE, (uint32_t)e->link.len);
+    if (!p.failed)
+        ins_justify_links(e, &none, &p);
+    const enum ins_verdict v = p.failed ? INS_UNDECIDED : INS_FAIL;
+    if (v == INS_FAIL) {
+        ins_anomaly_nobody(e, &p, read, j->r);
+        struct ins_certificate *c =
+            j->o->certificate ? ins_certificate_get(j->r, e->h) : NULL;
+        if (c)
+            ins_certificate_nobody(c, e, &p, read);
+    }
+    ins_argument_release(&p);
+    return v;
+}
+
 static enum ins_verdict pass_with_order(struct job *j)
 {
     if (j->o->certificate) {
@@ -78,15 +104,15 @@ static enum ins_verdict search_further(struct job *j, struct ins_vec_u32 *cycle)
         return fail_with_cycle(j, cycle);
     if (f == INS_FOUND_LIMIT)
         return INS_UNDECIDED;
+    if (e->contradiction)
+        return fail_with_read(j);
     double *rank = ins_rank(e);
     if (!rank)
         return INS_UNDECIDED;
-    const bool ok = !e->contradiction && ins_schedule(e, rank, j->order);
+    const bool ok = ins_schedule(e, rank, j->order);
     ins_free(rank);
     if (ok)
         return pass_with_order(j);
-    if (e->contradiction)
-        memcpy(j->order, e->order, e->n_nodes * sizeof *j->order);
     const enum ins_verdict v = ins_search(e, j->order, j->r, j->o->certificate);
     return v == INS_PASS ? pass_with_order(j) : v;
 }

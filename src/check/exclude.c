@@ -1,0 +1,97 @@
+/* exclude.c - why an open read is not from a candidate. */
+#include "justify.h"
+
+/* open_read is descending. */
+uint32_t ins_open_number(const struct ins_engine *e, uint32_t read)
+{
+    uint32_t lo = 0, hi = e->n_open_read;
+    while (lo < hi) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        if (e->open_read[mid] > read)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Join the walk b, which starts where a ends and was appended just after it. */
+static void join(struct ins_argument *p, struct ins_walk *a, struct ins_walk b)
+{
+    const uint32_t at = a->node + a->n_nodes;
+    /* drop the doubled node: the last of a */
+    for (uint32_t i = at; i < b.node + b.n_nodes; i++) {
+        p->node.at[i - 1] = p->node.at[i];
+        p->link.at[i - 1] = p->link.at[i];
+    }
+    p->node.len--;
+    p->link.len--;
+    a->n_nodes += b.n_nodes - 1;
+}
+
+/* Candidate v is before u, and u before the reader. */
+static bool overwritten_by(const struct ins_engine *e, struct ins_argument *p,
+                           struct ins_exclusion *x, uint32_t u, uint32_t max_link)
+{
+    const uint32_t begin = ins_begin_node(e, e->read_txn[x->read]);
+    const uint32_t mid = ins_commit_node(e, e->ver_txn[u]);
+    const uint32_t second[2] = {mid, begin};
+    if (!ins_reaches(e, mid, begin))
+        return false;
+    if (x->candidate >= e->n_vers)
+        return ins_walk_find(e, p, second, max_link, &x->walk);
+    const uint32_t from = ins_commit_node(e, e->ver_txn[x->candidate]);
+    const uint32_t first[2] = {from, mid};
+    struct ins_walk rest;
+    if (!ins_reaches(e, from, mid))
+        return false;
+    if (!ins_walk_find(e, p, first, max_link, &x->walk) ||
+        !ins_walk_find(e, p, second, max_link, &rest))
+        return false;
+    join(p, &x->walk, rest);
+    return true;
+}
+
+static bool exclude(const struct ins_engine *e, struct ins_argument *p,
+                    struct ins_exclusion *x, uint32_t max_link)
+{
+    const uint32_t begin = ins_begin_node(e, e->read_txn[x->read]);
+    const size_t len = p->node.len;
+    if (x->candidate < e->n_vers) {
+        const uint32_t ends[2] = {begin, ins_commit_node(e, e->ver_txn[x->candidate])};
+        if (ins_reaches(e, ends[0], ends[1]) &&
+            ins_walk_find(e, p, ends, max_link, &x->walk))
+            return true;
+    }
+    const ins_key k = ins_ver_key(e, x->candidate);
+    for (uint32_t u = e->key_ver[k]; u < e->key_ver[k + 1]; u++) {
+        if (u == x->candidate || e->optional[e->ver_txn[u]] ||
+            e->ver_txn[u] == e->read_txn[x->read])
+            continue;
+        p->node.len = p->link.len = len;
+        x->via = u;
+        if (overwritten_by(e, p, x, u, max_link))
+            return true;
+    }
+    return false;
+}
+
+void ins_exclude(const struct ins_engine *e, struct ins_argument *p, uint32_t i,
+                 uint32_t but, uint32_t max_link)
+{
+    const uint32_t first = e->open_off[i];
+    /* of a settled read all but one are dead; of the others those behind the live ones
+     */
+    const bool settled = e->read_ver[e->open_read[i]] != INS_NONE;
+    for (uint32_t c = settled ? first : first + e->open_live[i]; c < e->open_off[i + 1];
+         c++) {
+        struct ins_exclusion x = {
+            .read = e->open_read[i], .candidate = e->open_cand[c], .via = INS_NONE};
+        if (x.candidate == but)
+            continue;
+        if (!exclude(e, p, &x, max_link))
+            p->failed = true;
+        ins_vec_exclusion_push(&p->exclusion, x);
+        p->failed |= p->exclusion.failed != 0;
+    }
+}
