@@ -137,7 +137,7 @@ static enum ins_status take_lines(struct reader *r, const struct ins_input *in,
 
 static bool looks_like_initial_load(const struct reader *r)
 {
-    if (!r->n_txns || r->first_reads || r->in_first_session != 1)
+    if (r->n_txns < 2 || r->first_reads || r->in_first_session != 1)
         return false;
     for (size_t k = 0; k < r->key_flags.len; k++) {
         const unsigned flags = r->key_flags.at[k];

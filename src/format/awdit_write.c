@@ -12,6 +12,14 @@ static bool is_written(const struct ins_history *h, ins_txn t)
     return false;
 }
 
+static uint32_t count_written(const struct ins_history *h)
+{
+    uint32_t n = 0;
+    for (ins_txn t = 1; t < h->n_txns; t++)
+        n += is_written(h, t);
+    return n;
+}
+
 /* A session that may come first without being taken for an initial load, or
  * n_sessions. */
 static uint32_t harmless_session(const struct ins_history *h)
@@ -38,7 +46,7 @@ enum ins_status ins_awdit_can_express(const struct ins_history *h,
     case INS_PLAN_DEFAULT:
         break;
     }
-    if (h->n_txns > 1 && harmless_session(h) == h->n_sessions)
+    if (count_written(h) > 1 && harmless_session(h) == h->n_sessions)
         return ins_fail(err, INS_E_LOSSY, 0,
                         "the absence of initial values, because each transaction looks "
                         "like an initial load");
@@ -83,7 +91,8 @@ enum ins_status ins_awdit_write(const struct ins_history *h, struct ins_buf *out
     struct ins_numbering n;
     ins_numbering_init(&n, h, plan != INS_PLAN_RENUMBER, false);
     bool first = true;
-    for (ins_key k = 0; k < h->n_keys && plan != INS_PLAN_DEFAULT; k++) {
+    const bool load = plan != INS_PLAN_DEFAULT && count_written(h);
+    for (ins_key k = 0; k < h->n_keys && load; k++) {
         put_operation(out, true, ins_numbering_key(&n, k),
                       plan == INS_PLAN_LOAD ? ins_numbering_value(&n, k, h->key_init[k])
                                             : 0);

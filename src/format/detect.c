@@ -29,10 +29,13 @@ static size_t skip_blank(const char *data, size_t size, size_t i, int comment)
     return i;
 }
 
-/* Five numbers, three short strings and a count of sessions that fits in the rest. */
+/* Five numbers, which no text has, three strings and a count of sessions that fits in
+ * the rest. */
 static bool looks_like_dbcop(const char *data, size_t size)
 {
     size_t at = 5 * sizeof(uint64_t);
+    if (size < at || !memchr(data, '\0', at))
+        return false;
     for (int i = 0; i < 3; i++) {
         if (size < at + 8)
             return false;
@@ -61,6 +64,8 @@ const char *ins_detect_bytes(const char *data, size_t size)
 {
     if (starts_with(data, size, INS_BIN_MAGIC))
         return "insulab";
+    if (looks_like_dbcop(data, size)) /* before text, which it may begin like */
+        return "dbcop";
     size_t i = skip_blank(data, size, 0, '#');
     if (starts_with(data + i, size - i, "insula"))
         return "insula";
@@ -73,10 +78,7 @@ const char *ins_detect_bytes(const char *data, size_t size)
     }
     if (starts_with(data + i, size - i, "--") || starts_with(data + i, size - i, "=="))
         return "awdit";
-    const char *events = detect_events(data, size);
-    if (events)
-        return events;
-    return looks_like_dbcop(data, size) ? "dbcop" : NULL;
+    return detect_events(data, size);
 }
 
 const char *ins_detect_directory(const char *path)

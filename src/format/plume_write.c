@@ -139,7 +139,7 @@ enum ins_status ins_plume_write(const struct ins_history *h, struct ins_buf *out
     struct ins_numbering n;
     ins_numbering_init(&n, h, plan != INS_PLAN_RENUMBER, false);
     const ins_txn first = first_written(h);
-    if (plan == INS_PLAN_LOAD)
+    if (plan == INS_PLAN_LOAD && first != INS_INIT)
         put_load(out, &n, names, false);
     else if (first != INS_INIT && ins_load_plan_mistakes(h, first))
         put_load(out, &n, names, true);

@@ -1,0 +1,109 @@
+/* bin.h - the layout of `insulab` files: the frozen arrays, packed.
+ *
+ *   header   128 bytes, see struct ins_bin_header
+ *   columns  n_columns entries of 32 bytes, see struct ins_bin_column
+ *   sums     one 8-byte XXH3 for each block of each column, in order
+ *   data     the columns, each starting at a multiple of 8
+ *
+ * All numbers are little-endian.  A column holds count elements of width bytes (0, 1,
+ * 2, 4 or 8); an element is base plus what is stored, modulo 2^64.  Width 0 stands for
+ * a column of equal elements.  A block is INS_BIN_BLOCK bytes of a column, the last one
+ * less.  header.sum is the XXH3 of everything before the data with sum taken as 0. */
+#ifndef INS_BIN_H
+#define INS_BIN_H
+
+#include "history/history.h"
+
+#include <string.h>
+
+enum {
+    INS_BIN_VERSION = 1,
+    INS_BIN_BLOCK = 1 << 18,
+    INS_BIN_HEADER_SIZE = 128,
+    INS_BIN_COLUMN_SIZE = 32
+};
+
+/* Columns in the order of the file; an optional one that is absent has no elements. */
+enum ins_bin_id {
+    INS_BIN_SESSION_FIRST,
+    INS_BIN_SESSION_NAME,
+    INS_BIN_TXN_OP,
+    INS_BIN_TXN_STATUS,
+    INS_BIN_TXN_NAME,  /* optional */
+    INS_BIN_TXN_BEGIN, /* optional, with the next */
+    INS_BIN_TXN_END,
+    INS_BIN_OP_KEY,
+    INS_BIN_OP_FROM,
+    INS_BIN_OP_VALUE,
+    INS_BIN_LIST_OFF,
+    INS_BIN_LIST_ELEM,
+    INS_BIN_KEY_NAME,
+    INS_BIN_KEY_FLAGS,
+    INS_BIN_KEY_INIT,
+    INS_BIN_KEY_WRITER_OFF,
+    INS_BIN_KEY_WRITER,
+    INS_BIN_AMBIGUOUS_OP,
+    INS_BIN_AMBIGUOUS_GROUP,
+    INS_BIN_GROUP_OFF,
+    INS_BIN_GROUP_TXN,
+    INS_BIN_LIST_ORDER_OFF, /* optional, with the next */
+    INS_BIN_LIST_ORDER_OP,
+    INS_BIN_LITERAL_KIND,
+    INS_BIN_LITERAL_OFF,
+    INS_BIN_LITERAL_BYTES,
+    INS_BIN_COLUMNS
+};
+
+struct ins_bin_header {
+    char magic[8];
+    uint32_t version, n_columns;
+    uint64_t file_size, sum;
+    uint32_t n_sessions, n_txns, n_keys, n_ops;
+    uint32_t n_lists, n_ambiguous, n_groups;
+    uint8_t session_mode, txn_mode, key_mode, value_mode;
+    uint64_t duplicate_writes;
+    char init_name[32];
+    uint8_t reserved[24];
+};
+
+struct ins_bin_column {
+    uint64_t offset, count, base;
+    uint32_t width, reserved;
+};
+
+_Static_assert(sizeof(struct ins_bin_header) == INS_BIN_HEADER_SIZE, "no padding");
+_Static_assert(sizeof(struct ins_bin_column) == INS_BIN_COLUMN_SIZE, "no padding");
+
+/* Where a column lives in memory: count elements of `size` bytes, to which the pointer
+ * at `field` points. */
+struct ins_bin_array {
+    void *field;
+    uint64_t count;
+    uint8_t size; /* 1, 4 or 8 */
+};
+
+/* Fill `a` with the arrays of h, whose counts are set.  Counts that only the contents
+ * tell (the last entry of an offset column) are taken from those, when `written`. */
+void ins_bin_arrays(struct ins_history *h, bool written,
+                    struct ins_bin_array a[INS_BIN_COLUMNS]);
+
+/* The pointer at `field`, whatever its type. */
+static inline void *ins_bin_elements(const struct ins_bin_array *a)
+{
+    void *p;
+    memcpy(&p, a->field, sizeof p);
+    return p;
+}
+
+static inline uint64_t ins_bin_blocks(uint64_t count, uint32_t width)
+{
+    return (count * width + INS_BIN_BLOCK - 1) / INS_BIN_BLOCK;
+}
+
+/* Is everything in h, which came from a file, within the bounds of everything else?
+ * Fills what the file leaves to be derived. */
+enum ins_status ins_bin_check(struct ins_history *h,
+                              const struct ins_bin_array a[INS_BIN_COLUMNS],
+                              unsigned threads, struct ins_error *err);
+
+#endif
