@@ -5,7 +5,8 @@ MESON_ARGS ?=
 CI_ARGS := $(if $(CI),--werror)
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo test check bench e2e asan tsan fuzz lint format install clean
+.PHONY: all deps demo test check bench e2e asan tsan fuzz lint format install clean \
+	update-docs update-golden
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -49,6 +50,13 @@ lint:
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+# Rewrite what tests compare with; look at the diff before committing it.
+update-docs: all
+	@$(BUILD)/tests/report/levels_md > docs/levels.md
+
+update-golden: all
+	@tests/report/golden --update $(BUILD)/cli/insula tests/golden tests/report/expected
 
 install: all
 	@meson install -C $(BUILD)
