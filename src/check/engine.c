@@ -167,8 +167,8 @@ uint32_t ins_engine_version(const struct ins_engine *e, ins_key k, ins_txn t)
 
 /* ---- reads ---- */
 
-/* The external reads of t, each key once (they agree).  `seen` holds t for the keys
- * that were met. */
+/* The external reads of t, each key once (from ra on they agree).  `seen` holds t for
+ * the keys that were met. */
 static void reads_of(struct ins_engine *e, ins_txn t, uint32_t *seen)
 {
     const struct ins_history *h = e->h;
@@ -179,7 +179,7 @@ static void reads_of(struct ins_engine *e, ins_txn t, uint32_t *seen)
         if (from >= INS_FROM_SPECIAL && from != INS_FROM_AMBIGUOUS)
             continue;
         const ins_key k = ins_op_key(h, op);
-        if (seen[k] == t)
+        if (seen[k] == t && e->level != INS_RC)
             continue;
         seen[k] = t;
         const uint32_t r = e->n_reads++;

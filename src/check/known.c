@@ -66,7 +66,8 @@ static void list_step(struct ins_engine *e, uint32_t from, uint32_t to)
     if (from < e->n_vers)
         ins_engine_link(e, ins_commit_node(e, e->ver_txn[from]),
                         ins_ww_target(e, e->ver_txn[to]), INS_LINK_LIST | to);
-    anti_links(e, from, e->ver_txn[to]);
+    if (e->level >= INS_PC)
+        anti_links(e, from, e->ver_txn[to]);
 }
 
 /* Writers of k that no list shows, the first of each session; `shown` is stamped with
@@ -132,7 +133,7 @@ void ins_known(struct ins_engine *e)
             if (ins_is_list_key(h, k) && h->list_order_off) {
                 link_list(e, k, shown);
                 e->key_done[k] &= !open[k];
-            } else if (!open[k] && chain_is_total(e, &p, k)) {
+            } else if (e->level >= INS_PC && !open[k] && chain_is_total(e, &p, k)) {
                 link_chain(e, &p, k);
                 e->key_done[k] = 1;
             }

@@ -67,11 +67,11 @@ static int counts_lit(const struct ins_problem *p, ins_txn t)
     return t != INS_INIT && p->e->optional[t] ? (int)p->count_var[t] : 0;
 }
 
-static void require_edge(struct ins_problem *p, const struct conds *c, uint32_t from,
-                         uint32_t to)
+void ins_problem_require(struct ins_problem *p, const int *cond, size_t n,
+                         uint32_t from, uint32_t to)
 {
-    if (c->n <= 1) {
-        put_edge(p, c->n ? c->lit[0] : 0, from, to);
+    if (n <= 1) {
+        put_edge(p, n ? cond[0] : 0, from, to);
         return;
     }
     uint32_t *slot = pair_slot(p, &p->edge_map, &p->edge_var, from, to);
@@ -82,10 +82,23 @@ static void require_edge(struct ins_problem *p, const struct conds *c, uint32_t 
             (uint32_t)new_var(p, INS_VAR_EDGE, from, to, p->hint[from] < p->hint[to]);
         put_edge(p, (int)*slot, from, to);
     }
-    for (unsigned i = 0; i < c->n; i++)
-        put_lit(p, -c->lit[i]);
+    for (size_t i = 0; i < n; i++)
+        put_lit(p, -cond[i]);
     put_lit(p, (int)*slot);
     end_clause(p, INS_CLAUSE_IMPLY, 0);
+}
+
+void ins_problem_forbid(struct ins_problem *p, const int *cond, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        put_lit(p, -cond[i]);
+    end_clause(p, INS_CLAUSE_FORBID, 0);
+}
+
+static void require_edge(struct ins_problem *p, const struct conds *c, uint32_t from,
+                         uint32_t to)
+{
+    ins_problem_require(p, c->lit, c->n, from, to);
 }
 
 /* ---- orders of versions ---- */

@@ -38,9 +38,10 @@ INS_VEC(lit, int);
 
 /* What a clause says, for the certificate. */
 enum ins_clause_kind {
-    INS_CLAUSE_ONE,  /* the open read (number) is from one of its candidates */
-    INS_CLAUSE_NEED, /* what was read from counts */
-    INS_CLAUSE_IMPLY /* the conditions require the edge of the last literal */
+    INS_CLAUSE_ONE,   /* the open read (number) is from one of its candidates */
+    INS_CLAUSE_NEED,  /* what was read from counts */
+    INS_CLAUSE_IMPLY, /* the conditions require the edge of the last literal */
+    INS_CLAUSE_FORBID /* the conditions cannot all hold */
 };
 struct ins_clause_info {
     enum ins_clause_kind kind;
@@ -56,7 +57,7 @@ INS_VEC(known_order, struct ins_known_order);
 
 struct ins_problem {
     struct ins_engine *e;
-    struct ins_vec_var var;    /* variable v is var.at[v - 1] */
+    struct ins_vec_var var;           /* variable v is var.at[v - 1] */
     struct ins_vec_lit clause;        /* literals, each clause ended by 0 */
     struct ins_vec_clause_info info;  /* by clause */
     struct ins_vec_known_order known; /* that requirements rest on */
@@ -86,6 +87,11 @@ bool ins_problem_after(struct ins_problem *p, uint32_t i, uint32_t place, uint32
 /* Read r is from the initial version: it is before the writer of `ver`, if both count.
  */
 bool ins_problem_initial(struct ins_problem *p, uint32_t r, uint32_t ver);
+
+/* Under all n conditions there is an edge; or they cannot all hold. */
+void ins_problem_require(struct ins_problem *p, const int *cond, size_t n,
+                         uint32_t from, uint32_t to);
+void ins_problem_forbid(struct ins_problem *p, const int *cond, size_t n);
 
 /* Hand variables, clauses and edges from the given places on to a solver. */
 struct ins_fed {

@@ -114,7 +114,8 @@ static void put_clauses(const struct refutation *q)
 {
     static const char *const word[] = {[INS_CLAUSE_ONE] = "one",
                                        [INS_CLAUSE_NEED] = "need",
-                                       [INS_CLAUSE_IMPLY] = "imply"};
+                                       [INS_CLAUSE_IMPLY] = "imply",
+                                       [INS_CLAUSE_FORBID] = "forbid"};
     const int *lit = q->p->clause.at;
     for (size_t i = 0; i < q->p->info.len; i++) {
         const struct ins_clause_info *info = &q->p->info.at[i];
