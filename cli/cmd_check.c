@@ -5,7 +5,6 @@
 #include "output.h"
 #include "term.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -292,7 +291,6 @@ int cmd_check(const struct options *o)
 {
     if (!usable(o))
         return EXIT_USAGE;
-    assert(o->n_args > 0); /* commands.def */
     struct run r = {.o = o, .n_jobs = (unsigned)o->n_args, .start = seconds_now()};
     r.job = calloc(r.n_jobs, sizeof *r.job);
     if (!r.job)
@@ -300,7 +298,8 @@ int cmd_check(const struct options *o)
     for (unsigned i = 0; i < r.n_jobs; i++)
         r.job[i].path = o->arg[i];
     const unsigned threads = threads_of(o);
-    const unsigned workers = threads < r.n_jobs ? threads : r.n_jobs;
+    const unsigned most = threads < r.n_jobs ? threads : r.n_jobs;
+    const unsigned workers = most ? most : 1;
     r.threads_each = threads / workers;
     (void)pthread_mutex_init(&r.lock, NULL);
     (void)pthread_cond_init(&r.changed, NULL);

@@ -237,6 +237,15 @@ static int by_letter(int letter, enum command_id command)
     return N_OPTIONS;
 }
 
+static bool is_prefix(const char *prefix, const char *word)
+{
+    while (*prefix && *prefix == *word) {
+        prefix++;
+        word++;
+    }
+    return !*prefix;
+}
+
 /* getopt met something it does not know, or that lacks its argument. */
 static bool refuse(const struct options *o, int got, int optopt_now, const char *word)
 {
@@ -256,11 +265,10 @@ static bool refuse(const struct options *o, int got, int optopt_now, const char 
     struct suggestion s;
     suggest_start(&s, name + 2);
     unsigned matches = 0;
-    const size_t length = strlen(name + 2);
     for (int i = 0; i < N_OPTIONS; i++)
         if (option_table[i].commands & 1u << o->command) {
             suggest_candidate(&s, option_table[i].name);
-            matches += strncmp(option_table[i].name, name + 2, length) == 0;
+            matches += is_prefix(name + 2, option_table[i].name);
         }
     if (matches > 1)
         (void)complain("option '%s' could be several, see 'insula %s --help'", name,

@@ -406,15 +406,23 @@ static enum ins_status make_lists(struct ins_sim *s, const struct ins_plant *p,
 
 /* ---- all of it ---- */
 
-/* Registers that start as 0 start as nil instead; nobody has written a 0. */
+/* Registers that start as 0 start as nil instead; nobody has written a 0.  Where nil is
+ * the initial value it also stands for a result that never came, which is what a client
+ * has of a transaction whose end it did not see. */
 static void start_as_nil(struct ins_history *h)
 {
     h->value_mode = INS_WORDS_NIL;
     for (ins_key k = 0; k < h->n_keys; k++)
         h->key_init[k] = INS_WORD_NIL;
-    for (uint32_t op = 0; op < h->n_ops; op++)
-        if (!h->op_value[op])
-            h->op_value[op] = INS_WORD_NIL;
+    for (ins_txn t = 1; t < h->n_txns; t++)
+        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+            if (h->op_value[op])
+                continue;
+            if (h->txn_status[t] == INS_INDETERMINATE)
+                h->op_key[op] |= INS_OP_UNKNOWN;
+            else
+                h->op_value[op] = INS_WORD_NIL;
+        }
 }
 
 static enum ins_status simulate(struct ins_history *h, const struct ins_gen_options *o,

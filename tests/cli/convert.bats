@@ -1,0 +1,40 @@
+# convert: from one format to another and back.
+bats_require_minimum_version 1.5.0
+load common
+
+# The counts of a history without what a format says about itself.
+counts() {
+    "$INSULA" stats --json "$@" | jq -c 'del(.path, .format)'
+}
+
+@test "every format takes what it can express and gives it back" {
+    "$INSULA" gen --no-times --txns 300 --seed 1 -o h.insula
+    for format in plume dbcop insula insulab cobra; do
+        "$INSULA" convert -t $format h.insula "to-$format"
+        "$INSULA" convert -t insula "to-$format" "back-$format.insula"
+        [ "$(counts -f insula "back-$format.insula")" = "$(counts h.insula)" ]
+    done
+    "$INSULA" gen --abort 0.1 --info 0.1 --txns 300 --seed 1 -o h.edn
+    for format in edn json insula insulab; do
+        "$INSULA" convert -t $format h.edn "to-$format"
+        [ "$(counts -f $format "to-$format")" = "$(counts h.edn)" ]
+    done
+}
+
+@test "packed by its name, from and to pipes" {
+    "$INSULA" gen --txns 100 --seed 1 -o h.insula
+    "$INSULA" convert -t insula h.insula h.insula.zst
+    "$INSULA" convert -t insula h.insula h.insula.gz
+    zstd -qdc h.insula.zst | cmp - h.insula
+    gzip -dc h.insula.gz | cmp - h.insula
+    "$INSULA" convert -t insula - - <h.insula.zst | cmp - h.insula
+}
+
+@test "what would be lost is said, and --lossy drops it" {
+    "$INSULA" gen --txns 100 --info 0.5 --seed 1 -o h.insula
+    run -3 "$INSULA" convert -t dbcop h.insula h.bincode
+    [[ $output == *"indeterminate transactions"*"times"*"(--lossy drops it)" ]]
+    [ ! -e h.bincode ]
+    "$INSULA" convert --lossy -t dbcop h.insula h.bincode
+    "$INSULA" stats --json h.bincode | jq -e '.transactions.indeterminate == 0'
+}
