@@ -95,6 +95,9 @@ bool tiny_from_history(struct tiny_history *h, const struct ins_history *from);
 /* The notation of tiny_parse, on one line. */
 void tiny_line(const struct tiny_history *h, FILE *out);
 
+/* The lines of `insula` text after its first one. */
+void tiny_write(const struct tiny_history *h, FILE *out);
+
 /* Make h smaller while keep(context, h) stays true. */
 void tiny_shrink(struct tiny_history *h,
                  bool (*keep)(void *, const struct tiny_history *), void *context);

@@ -60,7 +60,7 @@ static bool parse_head(struct tiny_txn *t, const char *s, size_t n)
         return true;
     }
     t->session = (uint8_t)(s[0] - '0');
-    const char status = n > 1 ? s[1] : ':';
+    const int status = n > 1 ? s[1] : ':';
     t->status = status == '!'   ? TINY_ABORTED
                 : status == '?' ? TINY_INDETERMINATE
                                 : TINY_COMMITTED;

@@ -1,0 +1,26 @@
+/* compare.h - one tiny history through the checkers, judged by the oracle. */
+#ifndef COMPARE_H
+#define COMPARE_H
+
+#include "check/result.h"
+#include "tiny.h"
+
+/* What was seen so far. */
+struct tally {
+    uint64_t histories, anomalies;
+    uint64_t holds[INS_N_LEVELS], fails[INS_N_LEVELS], unknown[INS_N_LEVELS];
+};
+
+/* NULL when every verdict is the oracle's, every anomaly is true, and every faulty read
+ * is counted; else what is wrong.  `tally` may be NULL. */
+const char *compare_history(const struct tiny_history *h, struct tally *tally);
+
+/* NULL when the verdicts on h and on variants of it made with rng go together: renamed
+ * keys and permuted sessions change nothing; a read less, or a transaction less that
+ * nobody reads from, turns no pass into a fail. */
+const char *compare_variants(const struct tiny_history *h, struct ins_rng *rng);
+
+/* Write h with the verdicts on it to red-<seed>.txt in the working directory. */
+void compare_report(const struct tiny_history *h, uint64_t seed, const char *wrong);
+
+#endif
