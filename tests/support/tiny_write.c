@@ -3,8 +3,7 @@
 static void line_op(const struct tiny_history *h, const struct tiny_op *op, FILE *out)
 {
     const bool list = h->list[op->key];
-    const int letter =
-        op->type == TINY_WRITE ? (list ? 'a' : 'w') : (list ? 'L' : 'r');
+    const int letter = op->type == TINY_WRITE ? (list ? 'a' : 'w') : (list ? 'L' : 'r');
     (void)fprintf(out, " %c%c", letter, "xyzuvt"[op->key]);
     if (op->type == TINY_UNKNOWN_READ)
         (void)fputc('?', out);
