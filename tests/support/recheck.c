@@ -359,17 +359,27 @@ static bool weak_name(const struct census *n, bool one, unsigned rule, unsigned 
     return rule && !above && !n->rw && !n->rt && (one ? inferred == 1 : inferred > 1);
 }
 
+/* Do a and b read one version of some key and both write it? */
+static bool update_one_version(const struct context *c, ins_txn a, ins_txn b)
+{
+    const struct ins_history *h = c->h;
+    for (uint32_t p = h->txn_op[a]; p < h->txn_op[a + 1]; p++)
+        for (uint32_t q = h->txn_op[b]; q < h->txn_op[b + 1]; q++) {
+            const ins_key k = ins_op_key(h, p);
+            if (!is_read_of(h, p, a, k) || !is_read_of(h, q, b, k) ||
+                !writes(h, a, k, INS_NONE) || !writes(h, b, k, INS_NONE))
+                continue;
+            for (ins_txn t = 0; t < h->n_txns; t++)
+                if (reads_from(c, p, t) && reads_from(c, q, t))
+                    return true;
+        }
+    return false;
+}
+
 static bool is_lost_update(const struct context *c)
 {
-    /* Two transactions that read one version of a key and both write it. */
-    const struct ins_anomaly *a = c->a;
-    for (uint32_t i = 0; i < a->n_cycle; i++) {
-        const struct ins_edge *e = &a->edge[i];
-        if (e->type == INS_RW && a->n_cycle == 2 &&
-            writes(c->h, e->from, e->key, INS_NONE))
-            return true;
-    }
-    return false;
+    const struct ins_edge *e = c->a->edge;
+    return c->a->n_cycle == 2 && update_one_version(c, e[0].from, e[1].from);
 }
 
 static bool strong_name(const struct context *c, const struct census *n)
