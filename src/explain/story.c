@@ -197,7 +197,7 @@ static void mark_cycle(struct ins_story *s)
 static uint32_t *keep(struct ins_story *s, const uint32_t *at, uint32_t n)
 {
     uint32_t *copy = INS_ARENA_NEW(&s->arena, uint32_t, n + 1);
-    if (copy && n)
+    if (copy && at && n)
         memcpy(copy, at, n * sizeof *copy);
     return copy;
 }

@@ -17,19 +17,24 @@ bool ins_level_forbids(enum ins_level level, enum ins_kind kind, enum ins_suffix
     return (ins_level_table[level].implies >> ins_kind_table[kind].breaks) & 1;
 }
 
+/* The next letter that counts, lower case; 0 at the end. */
+static int next_letter(const char **s)
+{
+    while (**s && strchr("-_ ", **s))
+        (*s)++;
+    return **s ? tolower((unsigned char)*(*s)++) : 0;
+}
+
 /* Equal but for letter case and separators? */
 static bool same_name(const char *a, const char *b)
 {
-    for (;; a++, b++) {
-        while (*a == '-' || *a == '_' || *a == ' ')
-            a++;
-        while (*b == '-' || *b == '_' || *b == ' ')
-            b++;
-        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
-            return false;
-        if (!*a)
+    int x = next_letter(&a);
+    while (x == next_letter(&b)) {
+        if (!x)
             return true;
+        x = next_letter(&a);
     }
+    return false;
 }
 
 /* Names that other tools and books use. */
@@ -76,29 +81,29 @@ bool ins_kind_find(const char *name, enum ins_kind *kind, enum ins_suffix *suffi
     return false;
 }
 
-/* Edit distance with a bound on the lengths. */
+enum { LONGEST_NAME = 40 };
+
+/* One row of the table of edit distances, for the next letter c of the other text. */
+static void next_row(unsigned *row, const char *b, size_t n, char c)
+{
+    unsigned diagonal = row[0]++;
+    for (size_t j = 0; j < n; j++) {
+        const bool same = tolower((unsigned char)c) == tolower((unsigned char)b[j]);
+        unsigned best = diagonal + !same;
+        diagonal = row[j + 1];
+        best = row[j] + 1 < best ? row[j] + 1 : best;
+        row[j + 1] = diagonal + 1 < best ? diagonal + 1 : best;
+    }
+}
+
 static unsigned distance(const char *a, const char *b)
 {
-    enum { MOST = 40 };
-    unsigned row[MOST + 1];
-    const size_t n = strnlen(b, MOST);
+    unsigned row[LONGEST_NAME + 1];
+    const size_t n = strnlen(b, LONGEST_NAME);
     for (unsigned j = 0; j <= n; j++)
         row[j] = j;
-    for (unsigned i = 0; a[i] && i < MOST; i++) {
-        unsigned diagonal = row[0];
-        row[0] = i + 1;
-        for (size_t j = 0; j < n; j++) {
-            const bool same =
-                tolower((unsigned char)a[i]) == tolower((unsigned char)b[j]);
-            unsigned best = diagonal + !same;
-            diagonal = row[j + 1];
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (diagonal + 1 < best)
-                best = diagonal + 1;
-            row[j + 1] = best;
-        }
-    }
+    for (unsigned i = 0; a[i] && i < LONGEST_NAME; i++)
+        next_row(row, b, n, a[i]);
     return row[n];
 }
 
