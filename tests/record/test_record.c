@@ -1,0 +1,448 @@
+/* The parts of the recorder that need no database. */
+#include "driver.h"
+#include "journal.h"
+#include "nemesis.h"
+#include "promise.h"
+#include "workload.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- URLs ---- */
+
+static struct ins_url parsed(const char *text)
+{
+    struct ins_url url;
+    struct insula_error error = {0};
+    assert_int_equal(ins_url_parse(&url, text, &error), 0);
+    return url;
+}
+
+static void a_url_falls_into_its_pieces(void **state)
+{
+    (void)state;
+    struct ins_url url =
+        parsed("mariadb://me:s%40cret@db.example:3307/test?a=1&b=x%26y");
+    assert_string_equal(url.scheme, "mariadb");
+    assert_string_equal(url.user, "me");
+    assert_string_equal(url.password, "s@cret");
+    assert_string_equal(url.host, "db.example");
+    assert_string_equal(url.port, "3307");
+    assert_string_equal(url.database, "test");
+    assert_string_equal(ins_url_get(&url, "b"), "x&y");
+    assert_null(ins_url_get(&url, "c"));
+    assert_true(ins_url_has_server(&url));
+    ins_url_release(&url);
+
+    url = parsed("postgres://[::1]:99/d");
+    assert_string_equal(url.host, "::1");
+    assert_string_equal(url.port, "99");
+    ins_url_release(&url);
+}
+
+static void a_url_without_a_host_asks_for_a_throw_away_server(void **state)
+{
+    (void)state;
+    struct ins_url url = parsed("postgres:?fsync=off");
+    assert_false(ins_url_has_server(&url));
+    assert_string_equal(ins_url_get(&url, "fsync"), "off");
+    ins_url_release(&url);
+    url = parsed("postgres:///db?host=/run/postgresql");
+    assert_true(ins_url_has_server(&url));
+    ins_url_release(&url);
+    url = parsed("sqlite:some/file.db");
+    assert_string_equal(url.path, "some/file.db");
+    ins_url_release(&url);
+}
+
+static void what_is_no_url_is_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"postgres", "", "sqlite:?journal"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct ins_url url;
+        struct insula_error error = {0};
+        assert_int_equal(ins_url_parse(&url, bad[i], &error), INSULA_E_USAGE);
+        assert_non_null(strstr(error.message, "expected"));
+        ins_url_release(&url);
+    }
+}
+
+/* ---- lists ---- */
+
+static void a_list_is_numbers_that_start_with_a_comma(void **state)
+{
+    (void)state;
+    struct ins_list list = {0};
+    assert_true(ins_list_parse(&list, "", 0));
+    assert_int_equal(list.count, 0);
+    assert_true(ins_list_parse(&list, ",4,17", 5));
+    assert_int_equal(list.count, 2);
+    assert_int_equal(list.element[1], 17);
+    assert_false(ins_list_parse(&list, "4,17", 4));
+    assert_false(ins_list_parse(&list, ",4,", 3));
+    assert_false(ins_list_parse(&list, ",x", 2));
+    ins_list_release(&list);
+}
+
+/* ---- promises ---- */
+
+static void
+every_isolation_of_every_database_has_a_promise_with_its_source(void **state)
+{
+    (void)state;
+    static const char *const scheme[] = {"sqlite", "postgres", "mariadb"};
+    for (size_t i = 0; i < sizeof scheme / sizeof *scheme; i++)
+        for (unsigned level = 0; ins_isolation_name(level); level++) {
+            struct ins_promise p =
+                ins_promise_find(scheme[i], (enum ins_isolation)level, "");
+            assert_true(strlen(p.source) > 20);
+            bool known = !*p.level;
+            const char *id;
+            for (unsigned k = 0; (id = insula_level(k, NULL)); k++)
+                known |= !strcmp(id, p.level);
+            assert_true(known);
+        }
+    struct ins_promise off = ins_promise_find("mariadb", INS_REPEATABLE_READ, "");
+    struct ins_promise on =
+        ins_promise_find("mariadb", INS_REPEATABLE_READ, "snapshot");
+    assert_string_equal(off.level, "pc");
+    assert_string_equal(on.level, "si");
+}
+
+/* ---- workloads ---- */
+
+static const char *workload_name(unsigned i, char *buffer, size_t size)
+{
+    if (!ins_workload_line(i, buffer, size))
+        return NULL;
+    buffer[strcspn(buffer, " ")] = 0;
+    return buffer;
+}
+
+static void every_workload_plans_the_same_from_the_same_seed(void **state)
+{
+    (void)state;
+    char name[128];
+    static struct ins_plan a, b;
+    for (unsigned i = 0; workload_name(i, name, sizeof name); i++) {
+        struct ins_record_options options = {.workload = name, .sessions = 3};
+        struct ins_work work;
+        struct insula_error error = {0};
+        assert_int_equal(ins_work_init(&work, &options, &error), 0);
+        struct ins_worker one, two;
+        ins_worker_init(&one, &work, 2, 42);
+        ins_worker_init(&two, &work, 2, 42);
+        for (int n = 0; n < 1000; n++) {
+            ins_worker_next(&one, &a);
+            ins_worker_next(&two, &b);
+            assert_in_range(a.count, 1, INS_PLAN_MAX);
+            assert_int_equal(a.count, b.count);
+            assert_int_equal(a.rollback, b.rollback);
+            for (unsigned op = 0; op < a.count; op++) {
+                assert_int_equal(a.op[op].kind, b.op[op].kind);
+                assert_int_equal(a.op[op].key, b.op[op].key);
+                assert_int_equal(a.op[op].value, b.op[op].value);
+                assert_true(a.op[op].key >= 0);
+            }
+        }
+        ins_work_release(&work);
+    }
+    assert_true(workload_name(6, name, sizeof name) != NULL);
+}
+
+static void two_sessions_never_write_the_same_value(void **state)
+{
+    (void)state;
+    enum { SESSIONS = 4, VALUES = 200000 };
+    static unsigned char seen[VALUES];
+    char name[128];
+    static struct ins_plan plan;
+    for (unsigned i = 0; workload_name(i, name, sizeof name); i++) {
+        memset(seen, 0, sizeof seen);
+        struct ins_record_options options = {.workload = name, .sessions = SESSIONS};
+        struct ins_work work;
+        struct insula_error error = {0};
+        assert_int_equal(ins_work_init(&work, &options, &error), 0);
+        for (unsigned session = 0; session < SESSIONS; session++) {
+            struct ins_worker w;
+            ins_worker_init(&w, &work, session, 1);
+            for (int n = 0; n < 500; n++) {
+                ins_worker_next(&w, &plan);
+                for (unsigned op = 0; op < plan.count; op++) {
+                    int64_t v = plan.op[op].value;
+                    if (plan.op[op].kind != INS_WRITE && plan.op[op].kind != INS_APPEND)
+                        continue;
+                    assert_in_range(v, 1, VALUES - 1);
+                    assert_int_equal(seen[v]++, 0);
+                }
+            }
+        }
+        ins_work_release(&work);
+    }
+}
+
+static void a_mini_transaction_reads_what_it_writes(void **state)
+{
+    (void)state;
+    struct ins_record_options options = {.workload = "mini", .sessions = 1};
+    struct ins_work work;
+    struct insula_error error = {0};
+    assert_int_equal(ins_work_init(&work, &options, &error), 0);
+    struct ins_worker w;
+    static struct ins_plan plan;
+    unsigned writes = 0;
+    ins_worker_init(&w, &work, 0, 5);
+    for (int n = 0; n < 1000; n++) {
+        ins_worker_next(&w, &plan);
+        assert_in_range(plan.count, 1, 4);
+        for (unsigned i = 0; i < plan.count; i++) {
+            if (plan.op[i].kind != INS_WRITE)
+                continue;
+            bool read_before = false;
+            for (unsigned j = 0; j < i; j++)
+                read_before |=
+                    plan.op[j].kind == INS_READ && plan.op[j].key == plan.op[i].key;
+            assert_true(read_before);
+            writes++;
+        }
+    }
+    assert_in_range(writes, 500, 1000);
+    ins_work_release(&work);
+}
+
+static void blindw_only_reads_or_only_writes(void **state)
+{
+    (void)state;
+    struct ins_record_options options = {.workload = "blindw-wh", .sessions = 1};
+    struct ins_work work;
+    struct insula_error error = {0};
+    assert_int_equal(ins_work_init(&work, &options, &error), 0);
+    struct ins_worker w;
+    static struct ins_plan plan;
+    unsigned writers = 0;
+    ins_worker_init(&w, &work, 0, 5);
+    for (int n = 0; n < 1000; n++) {
+        ins_worker_next(&w, &plan);
+        for (unsigned i = 1; i < plan.count; i++)
+            assert_int_equal(plan.op[i].kind, plan.op[0].kind);
+        writers += plan.op[0].kind == INS_WRITE;
+    }
+    assert_in_range(writers, 650, 750);
+    ins_work_release(&work);
+}
+
+static void distributions_are_what_they_say(void **state)
+{
+    (void)state;
+    struct ins_spread s;
+    struct insula_error error = {0};
+    struct ins_draw draw = ins_draw_stream(3, 1);
+    assert_int_equal(ins_spread_init(&s, "hotspot", 100, &error), 0);
+    unsigned hot = 0;
+    for (int i = 0; i < 10000; i++)
+        hot += ins_spread_draw(&s, &draw) < 20;
+    assert_in_range(hot, 7800, 8200);
+    ins_spread_release(&s);
+    assert_int_equal(ins_spread_init(&s, "zipf:1", 100, &error), 0);
+    unsigned first = 0, second = 0;
+    for (int i = 0; i < 100000; i++) {
+        uint32_t k = ins_spread_draw(&s, &draw);
+        assert_true(k < 100);
+        first += k == 0;
+        second += k == 1;
+    }
+    assert_in_range(first * 10 / second, 18, 22); /* 1 to 1/2 */
+    ins_spread_release(&s);
+    assert_int_equal(ins_spread_init(&s, "zipf:x", 100, &error), INSULA_E_USAGE);
+    error = (struct insula_error){0};
+    assert_int_equal(ins_spread_init(&s, "normal", 100, &error), INSULA_E_USAGE);
+}
+
+/* ---- journals ---- */
+
+static char dir[] = "/tmp/insula-test-XXXXXX";
+
+static int make_dir(void **state)
+{
+    (void)state;
+    char path[64];
+    memcpy(dir + sizeof dir - 7, "XXXXXX", 6);
+    if (!mkdtemp(dir))
+        return 1;
+    (void)snprintf(path, sizeof path, "%s/journal", dir);
+    return mkdir(path, 0755);
+}
+
+static int remove_dir(void **state)
+{
+    (void)state;
+    char path[64];
+    for (int i = 0; i < 3; i++) {
+        (void)snprintf(path, sizeof path, "%s/journal/%d", dir, i);
+        (void)unlink(path);
+    }
+    (void)snprintf(path, sizeof path, "%s/journal", dir);
+    return rmdir(path) || rmdir(dir);
+}
+
+static void put_journal(int number, const char *text)
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "%s/journal/%d", dir, number);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* The history of the journals as insula text. */
+static void get_history(char *text, size_t size)
+{
+    struct insula_error error = {0};
+    struct insula_history *h = ins_record_history(dir, &error);
+    if (!h)
+        fail_msg("%s", error.message);
+    char path[64];
+    (void)snprintf(path, sizeof path, "%s/journal/2", dir);
+    assert_int_equal(insula_save(h, "insula", path, NULL, &error), 0);
+    insula_history_free(h);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, size - 1, file)] = 0;
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void a_journal_that_was_cut_off_is_recovered(void **state)
+{
+    (void)state;
+    char text[2048];
+    put_journal(0, "insula-journal 1 registers\n"
+                   "b 10 r1 w2=5\n"
+                   "c 20 2 0\n"
+                   "b 30 w1=7 r2\n"
+                   "a 40 1\n"
+                   "b 50 r1 w3=9\n"
+                   "c 60 2 ");
+    put_journal(1, "insula-journal 1 registers\n");
+    get_history(text, sizeof text);
+    /* Committed, aborted after its first operation, and cut off: both operations, the
+     * read without a result, no end. */
+    assert_non_null(strstr(text, "r(1)=0 w(2)=5\n"));
+    assert_non_null(strstr(text, "w(1)=7 abort\n"));
+    assert_null(strstr(text, "w(1)=7 r(2)"));
+    assert_non_null(strstr(text, "w(3)=9"));
+    assert_null(strstr(text, "60"));
+}
+
+static void a_lost_connection_starts_a_new_session(void **state)
+{
+    (void)state;
+    char text[2048];
+    put_journal(0, "insula-journal 1 registers\n"
+                   "b 10 w1=1\n"
+                   "u 20 1\n"
+                   "b 30 w1=2\n"
+                   "x 40 1\n"
+                   "b 50 w1=3\n"
+                   "c 60 1\n");
+    put_journal(1, "insula-journal 1 registers\n"
+                   "b 10 r1\n"
+                   "c 20 1 1\n");
+    get_history(text, sizeof text);
+    /* Sessions 0 and 1 have a journal each, 2 is what follows the loss. */
+    assert_non_null(strstr(text, "\n0 @30"));
+    assert_non_null(strstr(text, "\n2 @50"));
+}
+
+static void a_malformed_journal_is_told_by_file_and_line(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "nonsense\n",
+        "insula-journal 1 registers\nc 20 1\n",
+        "insula-journal 1 registers\nb 10 q1\n",
+        "insula-journal 1 registers\nb 10 w1\n",
+        "insula-journal 1 registers\nb 10 r1\nb 20 r1\n",
+        "insula-journal 1 registers\nb 10 r1\nc 20 9 1\n",
+        "insula-journal 1 registers\nb 10 r1\nc 20 1 x\n",
+        "insula-journal 1 lists\nb 10 l1\nc 20 1 [1,x]\n",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        put_journal(0, bad[i]);
+        struct insula_error error = {0};
+        assert_null(ins_record_history(dir, &error));
+        assert_int_equal(error.status, INSULA_E_INPUT);
+        assert_non_null(strstr(error.message, "/journal/0:"));
+        assert_non_null(strstr(error.message, "expected"));
+    }
+}
+
+static void what_a_journal_writes_it_reads(void **state)
+{
+    (void)state;
+    struct ins_journal j;
+    struct insula_error error = {0};
+    assert_int_equal(ins_journal_open(&j, dir, 0, true, &error), 0);
+    static struct ins_plan plan = {.count = 2,
+                                   .op = {{.kind = INS_APPEND, .key = 4, .value = 12},
+                                          {.kind = INS_READ_LIST, .key = 4}}};
+    struct ins_list list = {0};
+    assert_true(ins_list_parse(&list, ",3,12", 5));
+    assert_true(ins_journal_begin(&j, 1, &plan));
+    ins_journal_list(&j, &list);
+    assert_true(ins_journal_end(&j, INS_COMMITTED, 2, 2));
+    ins_journal_close(&j);
+    ins_list_release(&list);
+    char text[1024];
+    get_history(text, sizeof text);
+    assert_non_null(strstr(text, "@1..2: a(4)=12 r(4)=[3 12]\n"));
+}
+
+/* ---- the nemesis ---- */
+
+static void a_nemesis_is_known_by_name_and_needs_a_server(void **state)
+{
+    (void)state;
+    struct insula_error error = {0};
+    struct ins_nemesis n = {0};
+    assert_int_equal(ins_nemesis_init(&n, NULL, NULL, &error), 0);
+    assert_int_equal(ins_nemesis_init(&n, "flood", NULL, &error), INSULA_E_USAGE);
+    assert_non_null(strstr(error.message, "unknown nemesis 'flood'"));
+    error = (struct insula_error){0};
+    assert_int_equal(ins_nemesis_init(&n, "kill,pause", NULL, &error), INSULA_E_USAGE);
+    assert_non_null(strstr(error.message, "throw-away server"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_url_falls_into_its_pieces),
+        cmocka_unit_test(a_url_without_a_host_asks_for_a_throw_away_server),
+        cmocka_unit_test(what_is_no_url_is_refused),
+        cmocka_unit_test(a_list_is_numbers_that_start_with_a_comma),
+        cmocka_unit_test(
+            every_isolation_of_every_database_has_a_promise_with_its_source),
+        cmocka_unit_test(every_workload_plans_the_same_from_the_same_seed),
+        cmocka_unit_test(two_sessions_never_write_the_same_value),
+        cmocka_unit_test(a_mini_transaction_reads_what_it_writes),
+        cmocka_unit_test(blindw_only_reads_or_only_writes),
+        cmocka_unit_test(distributions_are_what_they_say),
+        cmocka_unit_test_setup_teardown(a_journal_that_was_cut_off_is_recovered,
+                                        make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(a_lost_connection_starts_a_new_session,
+                                        make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(a_malformed_journal_is_told_by_file_and_line,
+                                        make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(what_a_journal_writes_it_reads, make_dir,
+                                        remove_dir),
+        cmocka_unit_test(a_nemesis_is_known_by_name_and_needs_a_server),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests_name("record", tests, NULL, NULL);
+}
