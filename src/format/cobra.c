@@ -192,7 +192,10 @@ static enum ins_status take_log(struct reader *r, const struct ins_input *in,
 static void normalise(const struct reader *r, struct op *op)
 {
     const unsigned flags = r->key_flags.at[op->key];
-    if (op->is_write ? (flags & READ_BY_VALUE) != 0 : op->writer == INS_COBRA_UNIVERSAL)
+    const bool by_value =
+        (flags & READ_BY_VALUE) ||
+        (op->write == INS_COBRA_UNIVERSAL && !(flags & READ_BY_WRITER));
+    if (op->is_write ? by_value : op->writer == INS_COBRA_UNIVERSAL)
         op->writer = op->write = INS_COBRA_UNIVERSAL;
     else if (!op->is_write && is_init(op->writer) && op->write == INS_COBRA_INIT)
         op->writer = INS_COBRA_INIT;

@@ -133,8 +133,10 @@ static void put_txn(struct writer *w, struct ins_buf *out, ins_txn t)
     put_record(out, 'C', &id, 1);
 }
 
-static enum ins_status put_session(struct writer *w, uint32_t s, uint64_t name,
-                                   const char *directory, struct ins_error *err)
+/* The transactions from `first` up to `end` as the log of one session. */
+static enum ins_status put_log(struct writer *w, ins_txn first, ins_txn end,
+                               uint64_t name, const char *directory,
+                               struct ins_error *err)
 {
     const struct ins_history *h = w->h;
     char path[4096];
@@ -145,7 +147,7 @@ static enum ins_status put_session(struct writer *w, uint32_t s, uint64_t name,
     if (!file)
         return ins_fail(err, INS_E_IO, 0, "cannot create: %s", strerrordesc_np(errno));
     struct ins_buf out = {.sink = file};
-    for (ins_txn t = h->session_first[s]; t < h->session_first[s + 1]; t++)
+    for (ins_txn t = first; t < end; t++)
         if (ins_counted(h, t))
             put_txn(w, &out, t);
     enum ins_status st = ins_buf_flush(&out, err);
@@ -201,8 +203,10 @@ enum ins_status ins_cobra_write_directory(const struct ins_history *h, const cha
     ins_numbering_init(&w.n, h, true, true);
     enum ins_status st = index_writes(&w, err);
     for (uint32_t s = 0; s < h->n_sessions && st == INS_OK; s++)
-        st = put_session(&w, s, numbered ? ins_history_session_lit(h, s).number : s,
-                         path, err);
+        st = put_log(&w, h->session_first[s], h->session_first[s + 1],
+                     numbered ? ins_history_session_lit(h, s).number : s, path, err);
+    if (st == INS_OK && !h->n_sessions) /* a directory without logs is no history */
+        st = put_log(&w, 1, 1, 0, path, err);
     if (st == INS_OK && w.n.failed)
         st = ins_nomem(err, "renumbering");
     ins_write_table_release(&w.writes);

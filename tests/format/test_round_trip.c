@@ -1,0 +1,159 @@
+/* Every pair of formats over random histories: what the target can express comes back
+ * equal, what it cannot is refused with the reason and can still be had lossily. */
+#include "canon.h"
+#include "make_history.h"
+#include "tap.h"
+
+#include "base/mem.h"
+#include "format/format.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FORMATS = 8, ROUNDS = 12 };
+
+static const unsigned shapes[] = {
+    0,
+    MAKE_ABORTED,
+    MAKE_ABORTED | MAKE_BIG | MAKE_NAMES,
+    MAKE_EMPTY | MAKE_ABORTED,
+    MAKE_LOAD | MAKE_ABORTED,
+    MAKE_LOAD,
+    MAKE_NO_INIT,
+    MAKE_NO_INIT | MAKE_EMPTY,
+    MAKE_NIL,
+    MAKE_NIL | MAKE_WORDS | MAKE_ABORTED | MAKE_TIMES | MAKE_NAMES,
+    MAKE_NIL | MAKE_WORDS | MAKE_INDETERMINATE | MAKE_UNKNOWN | MAKE_TIMES,
+    MAKE_LISTS | MAKE_ABORTED,
+    MAKE_LISTS | MAKE_TIMES | MAKE_INDETERMINATE | MAKE_BIG,
+    MAKE_LISTS | MAKE_REGISTERS_TOO | MAKE_NIL | MAKE_ABORTED,
+    MAKE_MIXED_INIT | MAKE_EMPTY,
+    MAKE_INDETERMINATE,
+    MAKE_ALL,
+    MAKE_ALL & ~MAKE_LISTS,
+};
+
+struct stats {
+    unsigned kept[FORMATS][FORMATS], refused[FORMATS][FORMATS];
+    unsigned bad;
+    char why[2048];
+};
+
+static char directory[] = "/tmp/insula-round-trip-XXXXXX";
+
+static void remove_output(const char *path, bool is_directory)
+{
+    DIR *dir = is_directory ? opendir(path) : NULL;
+    const struct dirent *entry;
+    while (dir && (entry = readdir(dir)))
+        (void)unlinkat(dirfd(dir), entry->d_name, 0);
+    if (dir)
+        (void)closedir(dir);
+    (void)(is_directory ? rmdir(path) : unlink(path));
+}
+
+static void complain(struct stats *s, const char *what, const char *format,
+                     const char *detail)
+{
+    if (!s->bad++)
+        (void)snprintf(s->why, sizeof s->why, "%s %s: %s", format, what, detail);
+}
+
+/* Save and load.  NULL, after a complaint, when either fails. */
+static struct ins_history *through(struct stats *s, const struct ins_history *h,
+                                   const struct ins_format *f, bool lossy)
+{
+    struct ins_error err = {0};
+    struct ins_history *back = NULL;
+    char path[256], text[1024];
+    const struct ins_read_options o = {.threads = 1};
+    const char *suffix = s->kept[0][0] % 3 == 0 || f->directory ? ""
+                         : s->kept[0][0] % 3 == 1               ? ".gz"
+                                                                : ".zst";
+    (void)snprintf(path, sizeof path, "%s/h%s", directory, suffix);
+    struct ins_read_options named = o;
+    if (h->n_txns == 1 || lossy) /* an empty file does not tell its format */
+        named.format = f->id;
+    if (ins_format_save(h, f->id, path, lossy, &err) != INS_OK ||
+        ins_format_load(path, &named, &back, &err) != INS_OK) {
+        ins_error_format(&err, text, sizeof text);
+        complain(s, "does not come back", f->id, text);
+    } else if (strcmp(back->format, f->id) != 0) {
+        complain(s, "was taken for", f->id, back->format);
+    } else if (ins_history_validate(back, &err) != INS_OK) {
+        complain(s, "is not valid", f->id, err.text);
+    }
+    remove_output(path, f->directory);
+    return back;
+}
+
+static void compare(struct stats *s, const struct ins_history *a,
+                    const struct ins_history *b, const char *format)
+{
+    char *left = canon(a, canon_flags(format)), *right = canon(b, canon_flags(format));
+    if (strcmp(left, right) != 0) {
+        char both[2000];
+        (void)snprintf(both, sizeof both, "was\n%.900s\nis\n%.900s", left, right);
+        complain(s, "changes the history", format, both);
+    }
+    ins_free(left);
+    ins_free(right);
+}
+
+/* From the history of format i to format j. */
+static struct ins_history *step(struct stats *s, const struct ins_history *h,
+                                unsigned i, unsigned j)
+{
+    const struct ins_format *f = ins_format_at(j);
+    struct ins_error err = {0};
+    if (ins_format_can_express(f, h, &err) == INS_OK) {
+        struct ins_history *back = through(s, h, f, false);
+        if (back)
+            compare(s, h, back, f->id);
+        s->kept[i][j]++;
+        return back;
+    }
+    if (err.status != INS_E_LOSSY || !strstr(err.text, "would lose: "))
+        complain(s, "refuses without a reason", f->id, err.text);
+    struct ins_error again = {0};
+    if (ins_format_save(h, f->id, directory, false, &again) != INS_E_LOSSY)
+        complain(s, "is written in spite of its losses", f->id, again.text);
+    ins_history_free(through(s, h, f, true));
+    s->refused[i][j]++;
+    return NULL;
+}
+
+int main(void)
+{
+    struct tap tap = {0};
+    static struct stats s;
+    struct ins_rng rng = {20};
+    if (!mkdtemp(directory))
+        return 99;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        for (size_t shape = 0; shape < sizeof shapes / sizeof *shapes; shape++) {
+            struct ins_history *h = make_history(&rng, shapes[shape]);
+            for (unsigned i = 0; i < FORMATS; i++) {
+                struct ins_history *first = step(&s, h, i, i);
+                for (unsigned j = 0; first && j < FORMATS; j++)
+                    if (j != i)
+                        ins_history_free(step(&s, first, i, j));
+                ins_history_free(first);
+            }
+            ins_history_free(h);
+        }
+    }
+    (void)rmdir(directory);
+    if (s.bad)
+        fprintf(stderr, "%s\n", s.why);
+    (void)tap_ok(&tap, !s.bad, "nothing changed on the way (%u complaints)", s.bad);
+    (void)tap_ok(&tap, !ins_format_at(FORMATS), "all formats were tried");
+    for (unsigned i = 0; i < FORMATS; i++)
+        for (unsigned j = 0; j < FORMATS; j++)
+            (void)tap_ok(&tap, s.kept[i][j] > 0, "%s to %s: %u kept, %u refused",
+                         ins_format_at(i)->id, ins_format_at(j)->id, s.kept[i][j],
+                         s.refused[i][j]);
+    return tap_end(&tap);
+}
