@@ -2,6 +2,7 @@
 #ifndef INS_TAP_H
 #define INS_TAP_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 
