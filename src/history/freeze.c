@@ -31,6 +31,7 @@ struct part {
     struct ins_vec_ambiguous ambiguous;
     uint64_t duplicates;
     uint64_t widest; /* the bits of all values written */
+    bool may_not_repeat;
     bool failed;
 };
 
@@ -103,15 +104,16 @@ static void split_keys(struct freeze *f)
 
 /* ---- mark ---- */
 
-/* The writes that a transaction has made so far, by key. */
-struct own_writes {
+/* What a transaction has done so far, by key: its latest write or, while it has not
+ * written, its latest external read. */
+struct own_ops {
     struct {
         uint32_t key, op;
-    } * slot; /* key INS_NONE when free */
+    } *slot; /* key INS_NONE when free */
     uint32_t mask;
 };
 
-static uint32_t own_slot(const struct own_writes *own, uint32_t key)
+static uint32_t own_slot(const struct own_ops *own, uint32_t key)
 {
     uint32_t i = (key * UINT32_C(0x9E3779B1)) >> 7 & own->mask;
     while (own->slot[i].key != INS_NONE && own->slot[i].key != key)
@@ -119,18 +121,27 @@ static uint32_t own_slot(const struct own_writes *own, uint32_t key)
     return i;
 }
 
-static void mark_read(struct part *p, struct ins_history *h,
-                      const struct own_writes *own, uint32_t op)
+static void mark_read(struct part *p, struct ins_history *h, const struct own_ops *own,
+                      uint32_t op)
 {
     const uint32_t key = h->op_key[op];
-    if (key & INS_OP_UNKNOWN || ins_is_list_key(h, key)) {
-        h->op_from[op] = INS_FROM_UNKNOWN;
+    h->op_from[op] = INS_FROM_UNKNOWN;
+    if (key & INS_OP_UNKNOWN)
         return;
-    }
     const uint32_t i = own_slot(own, key);
-    if (own->slot[i].key == INS_NONE) {
+    const uint32_t before = own->slot[i].key == INS_NONE ? INS_NONE : own->slot[i].op;
+    const bool wrote = before != INS_NONE && h->op_key[before] & INS_OP_WRITE;
+    if (!wrote) {
+        own->slot[i].key = key;
+        own->slot[i].op = op;
+    }
+    if (ins_is_list_key(h, key)) {
+        p->may_not_repeat |= before != INS_NONE;
+    } else if (!wrote) {
         h->op_from[op] = UNRESOLVED;
-    } else if (h->op_value[own->slot[i].op] == h->op_value[op]) {
+        p->may_not_repeat |=
+            before != INS_NONE && h->op_value[before] != h->op_value[op];
+    } else if (h->op_value[before] == h->op_value[op]) {
         h->op_from[op] = INS_FROM_OWN;
     } else {
         h->op_from[op] = INS_FROM_NOT_OWN; /* until misread.c knows better */
@@ -138,7 +149,18 @@ static void mark_read(struct part *p, struct ins_history *h,
     }
 }
 
-static void mark_txn(struct part *p, struct ins_history *h, struct own_writes *own,
+static void mark_write(struct ins_history *h, const struct own_ops *own, uint32_t op)
+{
+    const uint32_t key = ins_op_key(h, op);
+    const uint32_t i = own_slot(own, key);
+    if (own->slot[i].key != INS_NONE && h->op_key[own->slot[i].op] & INS_OP_WRITE)
+        h->op_from[own->slot[i].op] = INS_WRITE_HIDDEN;
+    own->slot[i].key = key;
+    own->slot[i].op = op;
+    h->op_from[op] = INS_WRITE_FINAL;
+}
+
+static void mark_txn(struct part *p, struct ins_history *h, struct own_ops *own,
                      ins_txn t)
 {
     const uint32_t begin = h->txn_op[t], end = h->txn_op[t + 1];
@@ -147,20 +169,12 @@ static void mark_txn(struct part *p, struct ins_history *h, struct own_writes *o
         own->mask = 2 * own->mask + 1;
     memset(own->slot, 0xff, ((size_t)own->mask + 1) * sizeof *own->slot);
     for (uint32_t op = begin; op < end; op++) {
-        const uint32_t word = h->op_key[op];
-        if (!(word & INS_OP_WRITE)) {
-            if (aborted)
-                h->op_from[op] = INS_FROM_UNKNOWN;
-            else
-                mark_read(p, h, own, op);
-            continue;
-        }
-        const uint32_t i = own_slot(own, word & INS_OP_KEY);
-        if (own->slot[i].key != INS_NONE)
-            h->op_from[own->slot[i].op] = INS_WRITE_HIDDEN;
-        own->slot[i].key = word & INS_OP_KEY;
-        own->slot[i].op = op;
-        h->op_from[op] = INS_WRITE_FINAL;
+        if (h->op_key[op] & INS_OP_WRITE)
+            mark_write(h, own, op);
+        else if (aborted)
+            h->op_from[op] = INS_FROM_UNKNOWN;
+        else
+            mark_read(p, h, own, op);
     }
     if (aborted)
         return;
@@ -184,7 +198,7 @@ static void mark(void *context, unsigned i)
     size_t room = 16;
     while (room < 2 * (size_t)longest)
         room *= 2;
-    struct own_writes own = {ins_alloc(room, sizeof *own.slot), 15};
+    struct own_ops own = {ins_alloc(room, sizeof *own.slot), 15};
     p->cursor = INS_NEW0(uint32_t, h->n_keys);
     if (!own.slot || !p->cursor) {
         p->failed = true;
@@ -707,8 +721,11 @@ static enum ins_status resolve_registers(struct freeze *f, struct ins_error *err
 static void count_all(struct freeze *f)
 {
     struct ins_history *h = f->h;
-    for (unsigned i = 0; i < f->n_parts; i++)
+    for (unsigned i = 0; i < f->n_parts; i++) {
         h->duplicate_writes += f->part[i].duplicates;
+        h->may_not_repeat |= f->part[i].may_not_repeat;
+        h->has_misreads |= f->part[i].unresolved.len != 0;
+    }
     h->has_duplicates = h->duplicate_writes != 0;
     for (ins_key k = 0; k < h->n_keys; k++) {
         if (ins_is_list_key(h, k))
@@ -764,8 +781,10 @@ enum ins_status ins_history_freeze(struct ins_history *h, unsigned threads,
         st = ins_freeze_promote(h, NULL, err);
     if (st == INS_OK && indeterminate)
         keep_counted_writers(h);
-    if (st == INS_OK)
+    if (st == INS_OK) {
+        h->has_misreads |= lists;
         count_all(f);
+    }
     release(f);
     return st;
 }

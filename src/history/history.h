@@ -117,6 +117,9 @@ struct ins_history {
     bool has_lists, has_registers, has_times, has_duplicates;
     uint64_t duplicate_writes; /* writes of a value that its key already had */
     uint32_t n_by_status[4];
+    /* Whether a look at every read is worth it: some read is faulty (a to f or a broken
+     * list); some transaction reads a key twice with different results (lists: at all). */
+    bool has_misreads, may_not_repeat;
     char format[16];    /* id of the format it came from */
     char note[512];     /* what a reader guessed, for the user; may be empty */
     char init_name[32]; /* name of transaction 0, "init" unless the file gave it one */

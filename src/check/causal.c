@@ -1,0 +1,407 @@
+/* causal.c - the edges that causal consistency infers (AWDIT, Algorithm 3):
+ *
+ *   t3 reads k from t1, t2 != t1 writes k, t2 (SO u WR)+ t3   infers   t2 -> t1.
+ *
+ * A session is a chain, so what is before a transaction is one number a session: the
+ * last transaction of it that is before.  Of the writers of k in a session only the last
+ * one before t3 matters, and it is passed over when it is before t1 anyway.
+ *
+ * Transactions are taken in a topological order of SO and WR.  A clock is kept until
+ * its last reader has passed, so memory follows what is still being read, not the
+ * length of the history.  Threads share the work by sessions: each computes its slice
+ * of all clocks and infers the edges that start in its sessions, without waiting for
+ * another. */
+#include "weak.h"
+
+#include "base/pool.h"
+
+enum { FEW_WRITERS = 48, MAX_SLICES = 16, BLOCK = 1024 };
+
+/* The writers of a crowded key in one session: key_writer[begin .. end). */
+struct group {
+    uint32_t session;
+    uint32_t hint; /* where the last search ended, at least begin */
+    uint64_t begin, end;
+};
+INS_VEC(group, struct group);
+
+struct causal {
+    struct ins_weak *w;
+    const ins_txn *order;
+    uint32_t n;
+    uint32_t *last_use; /* by transaction: position of its last successor, 0: none */
+    uint32_t *crowd;    /* by key: first group, INS_NONE for keys with few writers */
+    struct ins_vec_group group;
+};
+
+/* One thread's sessions [first, last) and its part of every clock.  A clock has, for
+ * each of these sessions, the last transaction that is before, itself included. */
+struct slice {
+    const struct causal *c;
+    uint32_t first, last, width;
+    uint32_t **block; /* of BLOCK clocks each */
+    uint32_t n_blocks;
+    struct ins_vec_u32 spare; /* free clocks */
+    uint32_t *clock;          /* by transaction: its clock, or INS_NONE */
+    uint32_t *now;            /* what is before the current transaction */
+    uint32_t *zero;
+    struct ins_vec_inferred out;
+    bool failed;
+};
+
+static uint32_t *clock_at(const struct slice *s, uint32_t clock)
+{
+    return s->block[clock / BLOCK] + (size_t)(clock % BLOCK) * s->width;
+}
+
+static uint32_t take_clock(struct slice *s)
+{
+    if (!s->spare.len) {
+        uint32_t **blocks =
+            ins_realloc(s->block, (size_t)s->n_blocks + 1, sizeof *blocks);
+        if (blocks)
+            s->block = blocks;
+        uint32_t *fresh = blocks ? INS_NEW(uint32_t, (size_t)BLOCK * s->width) : NULL;
+        if (!fresh)
+            return INS_NONE;
+        s->block[s->n_blocks] = fresh;
+        for (uint32_t i = BLOCK; i-- > 0;)
+            ins_vec_u32_push(&s->spare, s->n_blocks * BLOCK + i);
+        s->n_blocks++;
+        if (s->spare.failed)
+            return INS_NONE;
+    }
+    return s->spare.at[--s->spare.len];
+}
+
+__attribute__((target_clones("avx2", "default"))) static void
+join(uint32_t *restrict into, const uint32_t *restrict from, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        into[i] = into[i] > from[i] ? into[i] : from[i];
+}
+
+/* ---- clocks ---- */
+
+static bool in_slice(const struct slice *s, uint32_t session)
+{
+    return session >= s->first && session < s->last;
+}
+
+static bool reads(const struct slice *s, uint32_t op)
+{
+    return ins_weak_reads(s->c->w, op) && s->c->w->h->op_from[op] != INS_INIT;
+}
+
+/* What is before t: its session's previous transaction and its writers. */
+static void gather(struct slice *s, ins_txn t)
+{
+    const struct ins_weak *w = s->c->w;
+    const struct ins_history *h = w->h;
+    const ins_txn prev = w->prev[t];
+    memcpy(s->now, prev == INS_NONE ? s->zero : clock_at(s, s->clock[prev]),
+           s->width * sizeof *s->now);
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+        if (!reads(s, op))
+            continue;
+        const ins_txn from = h->op_from[op];
+        const uint32_t session = ins_session_of(w, from);
+        /* When it is known to be before t, so is everything before it. */
+        if (in_slice(s, session) && s->now[session - s->first] >= from)
+            continue;
+        join(s->now, clock_at(s, s->clock[from]), s->width);
+    }
+}
+
+static void drop(struct slice *s, ins_txn t, uint32_t position)
+{
+    if (s->c->last_use[t] != position || s->clock[t] == INS_NONE)
+        return;
+    ins_vec_u32_push(&s->spare, s->clock[t]);
+    s->clock[t] = INS_NONE;
+}
+
+/* Keep t's clock if anybody needs it; let go of those it was the last to need. */
+static bool settle(struct slice *s, ins_txn t, uint32_t session, uint32_t position)
+{
+    const struct ins_history *h = s->c->w->h;
+    if (s->c->w->prev[t] != INS_NONE)
+        drop(s, s->c->w->prev[t], position);
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
+        if (reads(s, op))
+            drop(s, h->op_from[op], position);
+    if (!s->c->last_use[t])
+        return true;
+    const uint32_t clock = take_clock(s);
+    if (clock == INS_NONE)
+        return false;
+    s->clock[t] = clock;
+    uint32_t *const at = clock_at(s, clock);
+    memcpy(at, s->now, s->width * sizeof *at);
+    if (in_slice(s, session))
+        at[session - s->first] = t;
+    return true;
+}
+
+/* ---- edges ---- */
+
+/* Writers in this slice that are before t3 (now) and not before t1 (known). */
+static void infer_few(struct slice *s, uint32_t op, const uint32_t *known)
+{
+    const struct ins_weak *w = s->c->w;
+    const struct ins_history *h = w->h;
+    const ins_key k = h->op_key[op];
+    const ins_txn low = h->session_first[s->first], high = h->session_first[s->last];
+    const ins_txn t1 = h->op_from[op];
+    for (uint64_t i = h->key_writer_off[k]; i < h->key_writer_off[k + 1]; i++) {
+        const ins_txn t2 = h->key_writer[i];
+        if (t2 < low || t2 >= high)
+            continue;
+        const uint32_t at = ins_session_of(w, t2) - s->first;
+        if (t2 <= s->now[at] && t2 > known[at] && t2 != t1)
+            ins_vec_inferred_push(&s->out, (struct ins_inferred){t2, t1, op});
+    }
+}
+
+/* The last writer of the group up to `bound`: its place + 1, or begin when none is.
+ * Bounds grow for the most part, so the search starts where the last one ended. */
+static uint64_t last_up_to(const struct ins_history *h, struct group *g, uint32_t bound)
+{
+    const ins_txn *const list = h->key_writer;
+    uint64_t lo = g->begin, hi = g->end, step = 1;
+    const uint64_t at = g->begin + g->hint;
+    if (at > lo && list[at - 1] > bound) {
+        hi = at - 1; /* what stands from hi on is above the bound */
+        while (hi - lo > step && list[hi - step] > bound) {
+            hi -= step;
+            step *= 2;
+        }
+        if (hi - lo > step)
+            lo = hi - step;
+    } else {
+        lo = at; /* what stands before lo is up to the bound */
+        while (hi - lo > step && list[lo + step] <= bound) {
+            lo += step;
+            step *= 2;
+        }
+        if (hi - lo > step)
+            hi = lo + step;
+    }
+    while (lo < hi) {
+        const uint64_t mid = lo + (hi - lo) / 2;
+        if (list[mid] <= bound)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    g->hint = (uint32_t)(lo - g->begin);
+    return lo;
+}
+
+static void infer_crowded(struct slice *s, uint32_t op, const uint32_t *known)
+{
+    const struct causal *c = s->c;
+    const struct ins_history *h = c->w->h;
+    const ins_key k = h->op_key[op];
+    struct group *g = c->group.at + c->crowd[k];
+    for (; g->end <= h->key_writer_off[k + 1] && g->session < s->last; g++) {
+        if (g->session >= s->first) {
+            const uint32_t at = g->session - s->first;
+            if (s->now[at] > known[at]) {
+                const uint64_t end = last_up_to(h, g, s->now[at]);
+                if (end > g->begin && h->key_writer[end - 1] > known[at] &&
+                    h->key_writer[end - 1] != h->op_from[op])
+                    ins_vec_inferred_push(&s->out,
+                                          (struct ins_inferred){h->key_writer[end - 1],
+                                                                h->op_from[op], op});
+            }
+        }
+        if (g->end == h->key_writer_off[k + 1])
+            break;
+    }
+}
+
+static void infer(struct slice *s, ins_txn t)
+{
+    const struct causal *c = s->c;
+    const struct ins_history *h = c->w->h;
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+        if (!ins_weak_reads(c->w, op))
+            continue;
+        const ins_key k = h->op_key[op];
+        if (h->key_writer_off[k] == h->key_writer_off[k + 1])
+            continue;
+        const ins_txn t1 = h->op_from[op];
+        const uint32_t *known = t1 == INS_INIT ? s->zero : clock_at(s, s->clock[t1]);
+        if (c->crowd && c->crowd[k] != INS_NONE)
+            infer_crowded(s, op, known);
+        else
+            infer_few(s, op, known);
+    }
+}
+
+static void run_slice(void *context, unsigned i)
+{
+    struct slice *s = (struct slice *)context + i;
+    const struct causal *c = s->c;
+    const struct ins_history *h = c->w->h;
+    enum { AHEAD = 4 };
+    for (uint32_t p = 0; p < c->n; p++) {
+        const ins_txn t = c->order[p];
+        if (p + AHEAD < c->n) {
+            const ins_txn soon = c->order[p + AHEAD];
+            for (uint32_t op = h->txn_op[soon]; op < h->txn_op[soon + 1]; op++)
+                if (!(h->op_key[op] & INS_OP_WRITE))
+                    __builtin_prefetch(&h->key_writer_off[h->op_key[op] & INS_OP_KEY]);
+        }
+        if (p + 1 < c->n) {
+            const ins_txn next = c->order[p + 1];
+            for (uint32_t op = h->txn_op[next]; op < h->txn_op[next + 1]; op++) {
+                if (h->op_key[op] & INS_OP_WRITE)
+                    continue;
+                const uint64_t at = h->key_writer_off[h->op_key[op] & INS_OP_KEY];
+                __builtin_prefetch(h->key_writer + at);
+                __builtin_prefetch(h->key_writer + at + 16);
+            }
+        }
+        gather(s, t);
+        infer(s, t);
+        if (!settle(s, t, ins_session_of(c->w, t), p + 1)) {
+            s->failed = true;
+            return;
+        }
+        if (!(p & 0x3ff) && ins_limit_hit(c->w->limit))
+            return;
+    }
+}
+
+/* ---- before and after ---- */
+
+/* Positions count from 1, so that 0 can mean: nobody. */
+static bool find_last_uses(struct causal *c)
+{
+    const struct ins_weak *w = c->w;
+    const struct ins_history *h = w->h;
+    c->last_use = INS_NEW0(uint32_t, h->n_txns);
+    if (!c->last_use)
+        return false;
+    for (uint32_t p = 0; p < c->n; p++) {
+        const ins_txn t = c->order[p];
+        if (w->prev[t] != INS_NONE)
+            c->last_use[w->prev[t]] = p + 1;
+        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
+            if (ins_weak_reads(w, op))
+                c->last_use[h->op_from[op]] = p + 1;
+    }
+    return true;
+}
+
+/* Writers of crowded keys, grouped by session. */
+static bool group_crowded(struct causal *c)
+{
+    const struct ins_history *h = c->w->h;
+    bool any = false;
+    for (ins_key k = 0; k < h->n_keys && !any; k++)
+        any = h->key_writer_off[k + 1] - h->key_writer_off[k] > FEW_WRITERS;
+    if (!any)
+        return true;
+    c->crowd = INS_NEW(uint32_t, h->n_keys);
+    if (!c->crowd)
+        return false;
+    for (ins_key k = 0; k < h->n_keys; k++) {
+        const uint64_t begin = h->key_writer_off[k], end = h->key_writer_off[k + 1];
+        c->crowd[k] = end - begin > FEW_WRITERS ? (uint32_t)c->group.len : INS_NONE;
+        for (uint64_t i = begin; c->crowd[k] != INS_NONE && i < end; i++) {
+            const uint32_t session = ins_session_of(c->w, h->key_writer[i]);
+            if (i == begin || c->group.at[c->group.len - 1].session != session)
+                ins_vec_group_push(&c->group, (struct group){session, 0, i, i});
+            if (c->group.failed)
+                return false;
+            c->group.at[c->group.len - 1].end = i + 1;
+        }
+    }
+    return true;
+}
+
+/* Sessions, so that each slice has about as many transactions. */
+static unsigned split(const struct causal *c, struct slice *s)
+{
+    const struct ins_history *h = c->w->h;
+    unsigned n = h->n_ops < 1 << 14 ? 1 : ins_threads(c->w->threads);
+    if (n > MAX_SLICES)
+        n = MAX_SLICES;
+    if (n > h->n_sessions)
+        n = h->n_sessions ? h->n_sessions : 1;
+    uint32_t at = 0;
+    for (unsigned i = 0; i < n; i++) {
+        s[i].c = c;
+        s[i].first = at;
+        at = (uint32_t)((uint64_t)h->n_sessions * (i + 1) / n);
+        s[i].last = at;
+        s[i].width = at - s[i].first ? at - s[i].first : 1;
+    }
+    return n;
+}
+
+static bool start_slice(struct slice *s)
+{
+    const uint32_t n = s->c->w->h->n_txns;
+    s->clock = INS_NEW(uint32_t, n);
+    s->now = INS_NEW0(uint32_t, s->width);
+    s->zero = INS_NEW0(uint32_t, s->width);
+    if (s->clock)
+        memset(s->clock, 0xff, n * sizeof *s->clock);
+    return s->clock && s->now && s->zero;
+}
+
+static void release_slice(struct slice *s)
+{
+    for (uint32_t i = 0; i < s->n_blocks; i++)
+        ins_free(s->block[i]);
+    ins_free(s->block);
+    ins_vec_u32_release(&s->spare);
+    ins_free(s->clock);
+    ins_free(s->now);
+    ins_free(s->zero);
+    ins_vec_inferred_release(&s->out);
+}
+
+static void collect(struct slice *s, unsigned n, struct ins_vec_inferred *out)
+{
+    for (unsigned i = 0; i < n; i++) {
+        if (!s[i].out.len || !ins_vec_inferred_reserve(out, s[i].out.len))
+            continue;
+        memcpy(out->at + out->len, s[i].out.at, s[i].out.len * sizeof *out->at);
+        out->len += s[i].out.len;
+    }
+}
+
+enum ins_status ins_infer_causal(struct ins_weak *w, const ins_txn *order, uint32_t n,
+                                 struct ins_vec_inferred *out, struct ins_error *err)
+{
+    struct causal c = {.w = w, .order = order, .n = n};
+    struct slice slice[MAX_SLICES] = {0};
+    unsigned n_slices = 0;
+    bool ok = find_last_uses(&c) && group_crowded(&c);
+    if (ok) {
+        n_slices = split(&c, slice);
+        for (unsigned i = 0; i < n_slices; i++)
+            ok &= start_slice(&slice[i]);
+    }
+    if (ok) {
+        ins_parallel(n_slices, run_slice, slice);
+        for (unsigned i = 0; i < n_slices; i++)
+            ok &= !slice[i].failed && !slice[i].out.failed;
+        collect(slice, n_slices, out);
+    }
+    for (unsigned i = 0; i < n_slices; i++)
+        release_slice(&slice[i]);
+    ins_free(c.last_use);
+    ins_free(c.crowd);
+    ins_vec_group_release(&c.group);
+    if (!ok || out->failed)
+        return ins_nomem(err, "causal clocks");
+    if (ins_limit_hit(w->limit))
+        return ins_fail(err, INS_E_LIMIT, 0, "%s", ins_limit_reason(w->limit));
+    return INS_OK;
+}

@@ -1,0 +1,311 @@
+/* check.c - all levels, weak ones first.
+ *
+ * Of rc, ra, cc the strongest one asked for is tried first: when it holds, so do the
+ * others.  When it fails, the weaker ones are looked at too, asked for or not, because
+ * an anomaly is named after the weakest level that forbids it. */
+#include "check.h"
+
+#include "check/strong.h"
+#include "check/weak.h"
+
+struct run {
+    const struct ins_history *h;
+    const struct ins_check_options *o;
+    struct ins_result *r;
+    struct ins_weak weak;
+    uint32_t asked;
+    bool ambiguous_lists; /* list reads that equal appends explain in several ways */
+    struct ins_error *err;
+};
+
+static bool asked(const struct run *c, enum ins_level l)
+{
+    return (c->asked >> l & 1) != 0;
+}
+
+static double seconds_since(int64_t start)
+{
+    return (double)(ins_now_ns() - start) * 1e-9;
+}
+
+/* A verdict for a level, asked for or not; one that is there already stays. */
+static void decide(struct run *c, enum ins_level l, enum ins_verdict v, const char *why)
+{
+    struct ins_level_result *level = &c->r->level[l];
+    if (level->verdict == INS_NOT_ASKED || level->verdict == INS_UNDECIDED) {
+        level->verdict = v;
+        level->why = v == INS_UNDECIDED ? why : NULL;
+    }
+}
+
+/* ---- one weak level ---- */
+
+static enum ins_status infer(struct run *c, enum ins_level level, const struct ins_co *known,
+                             struct ins_vec_inferred *edges)
+{
+    switch (level) {
+    case INS_RC:
+        return ins_infer_read_committed(&c->weak, edges, c->err);
+    case INS_RA:
+        return ins_infer_read_atomic(&c->weak, edges, c->err);
+    default:
+        return ins_infer_causal(&c->weak, known->order, known->n_order, edges, c->err);
+    }
+}
+
+/* Move the edges to transaction 0 into `stale`. */
+static void take_stale(struct ins_vec_inferred *edges, struct ins_vec_inferred *stale)
+{
+    size_t out = 0;
+    for (size_t i = 0; i < edges->len; i++) {
+        if (edges->at[i].to == INS_INIT)
+            ins_vec_inferred_push(stale, edges->at[i]);
+        else
+            edges->at[out++] = edges->at[i];
+    }
+    edges->len = out;
+}
+
+static enum ins_status check_level(struct run *c, enum ins_level level,
+                                   const struct ins_co *known, bool *holds)
+{
+    const int64_t start = ins_now_ns();
+    struct ins_vec_inferred edges = {0}, stale = {0};
+    struct ins_co co = {0};
+    enum ins_status st = infer(c, level, known, &edges);
+    if (st == INS_OK) {
+        take_stale(&edges, &stale);
+        st = stale.failed ? ins_nomem(c->err, "commit order edges")
+                          : ins_co_init(&co, &c->weak, &edges, c->err);
+    }
+    ins_vec_inferred_release(&edges);
+    if (st == INS_OK) {
+        *holds = !stale.len && !co.n_components;
+        if (!*holds)
+            st = ins_weak_cycles(&c->weak, &co, level, &stale, c->err);
+    }
+    ins_vec_inferred_release(&stale);
+    ins_co_release(&co);
+    c->r->level[level].seconds += seconds_since(start);
+    ins_result_stage(c->r, ins_level_table[level].id, seconds_since(start));
+    return st;
+}
+
+/* ---- SO and WR ---- */
+
+/* Reads inside a cycle of SO and WR are set aside, so that the rest can be ordered. */
+static enum ins_status set_cycles_aside(struct run *c, const struct ins_co *known)
+{
+    struct ins_weak *w = &c->weak;
+    const struct ins_history *h = c->h;
+    if (!w->aside)
+        w->aside = INS_NEW0(uint64_t, (size_t)h->n_ops / 64 + 1);
+    if (!w->aside)
+        return ins_nomem(c->err, "reads that are set aside");
+    for (ins_txn t = 1; t < h->n_txns; t++) {
+        if (known->component[t] == INS_NONE)
+            continue;
+        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
+            if (ins_reads_from(h, op) &&
+                known->component[h->op_from[op]] == known->component[t])
+                w->aside[op / 64] |= UINT64_C(1) << op % 64;
+    }
+    return INS_OK;
+}
+
+/* Order SO and WR; name their cycles.  *known is then an order without them. */
+static enum ins_status order_known(struct run *c, struct ins_co *known, bool *cyclic)
+{
+    struct ins_weak *w = &c->weak;
+    struct ins_vec_inferred none = {0}, lists = w->list_order;
+    memset(&w->list_order, 0, sizeof w->list_order); /* not part of (SO u WR)+ */
+    enum ins_status st = ins_co_init(known, w, &none, c->err);
+    *cyclic = st == INS_OK && known->n_components;
+    if (*cyclic) {
+        st = ins_causality_cycles(w, known, c->err);
+        if (st == INS_OK)
+            st = set_cycles_aside(c, known);
+    }
+    if (st == INS_OK && w->aside) {
+        w->use_aside = true;
+        ins_co_release(known);
+        st = ins_co_init(known, w, &none, c->err);
+        w->use_aside = false;
+    }
+    ins_vec_inferred_release(&none);
+    w->list_order = lists;
+    return st;
+}
+
+/* ---- the weak levels ---- */
+
+static enum ins_level strongest_weak(const struct run *c)
+{
+    for (int l = INS_CC; l >= INS_RC; l--)
+        if (asked(c, (enum ins_level)l))
+            return (enum ins_level)l;
+    return INS_CI;
+}
+
+static enum ins_status check_weak(struct run *c, bool misread, bool not_repeated)
+{
+    struct ins_co known = {0};
+    bool cyclic = false;
+    const int64_t start = ins_now_ns();
+    enum ins_status st = order_known(c, &known, &cyclic);
+    ins_result_stage(c->r, "known order", seconds_since(start));
+    const bool rc_broken = misread || cyclic;
+    for (int l = INS_RC; st == INS_OK && l <= INS_SSER; l++)
+        if (rc_broken || (not_repeated && l >= INS_RA))
+            decide(c, (enum ins_level)l, INS_FAIL, NULL);
+    bool settled = false; /* a level above holds */
+    for (int l = strongest_weak(c); st == INS_OK && l >= INS_RC; l--) {
+        const enum ins_level level = (enum ins_level)l;
+        bool holds = settled;
+        if (!settled) {
+            c->weak.use_aside = level != INS_RC || cyclic;
+            st = check_level(c, level, &known, &holds);
+            c->weak.use_aside = false;
+        }
+        if (st != INS_OK)
+            break;
+        for (int up = l; !holds && up <= INS_SSER; up++)
+            decide(c, (enum ins_level)up, INS_FAIL, NULL);
+        if (holds && !c->h->n_ambiguous && !c->ambiguous_lists)
+            decide(c, level, INS_PASS, NULL);
+        settled = holds;
+    }
+    ins_co_release(&known);
+    return st;
+}
+
+/* ---- what needs a search ---- */
+
+static enum ins_status check_rest(struct run *c)
+{
+    struct ins_strong_options o = {
+        .limit = c->o->limit,
+        .threads = c->o->threads,
+        .certificate = c->o->certificate,
+        .progress = c->o->progress,
+        .progress_context = c->o->progress_context,
+    };
+    if (c->ambiguous_lists) {
+        for (int l = INS_RC; l <= INS_SSER; l++)
+            decide(c, (enum ins_level)l, INS_UNDECIDED,
+                   "a list shows an element that was appended more than once");
+        return INS_OK;
+    }
+    for (int l = INS_RC; l <= INS_SSER; l++)
+        if (asked(c, (enum ins_level)l) &&
+            c->r->level[l].verdict == INS_NOT_ASKED)
+            o.levels |= UINT32_C(1) << l;
+    /* Without times sser can only fail, with ser. */
+    if (o.levels >> INS_SSER & 1 && !c->h->has_times)
+        o.levels |= UINT32_C(1) << INS_SER;
+    enum ins_status st = INS_OK;
+    const uint32_t weak = o.levels & (1 << INS_RC | 1 << INS_RA | 1 << INS_CC);
+    const int64_t start = ins_now_ns();
+    if (weak)
+        st = ins_ambiguous_check(c->h, &o, c->r, c->err);
+    if (st == INS_OK && o.levels != weak)
+        st = ins_strong_check(c->h, &o, c->r, c->err);
+    if (o.levels)
+        ins_result_stage(c->r, "search", seconds_since(start));
+    return st;
+}
+
+/* ---- all levels ---- */
+
+/* A failed level decides those that imply it; limits leave the rest unknown. */
+static void conclude(struct run *c)
+{
+    const char *why = "stopped";
+    if (c->o->limit && atomic_load(&c->o->limit->hit))
+        why = ins_limit_reason(c->o->limit);
+    for (int l = INS_RC; l <= INS_SSER; l++)
+        for (int up = l + 1; up <= INS_SSER; up++)
+            if (c->r->level[l].verdict == INS_FAIL &&
+                c->r->level[up].verdict != INS_FAIL) {
+                c->r->level[up].verdict = INS_FAIL;
+                c->r->level[up].kinds |= c->r->level[l].kinds;
+            }
+    for (int l = 0; l < INS_N_LEVELS; l++) {
+        if (!asked(c, (enum ins_level)l))
+            c->r->level[l].verdict = INS_NOT_ASKED;
+        else
+            decide(c, (enum ins_level)l, INS_UNDECIDED, c->r->level[l].why
+                                                            ? c->r->level[l].why
+                                                            : why);
+    }
+}
+
+static enum ins_status check_all(struct run *c)
+{
+    bool misread, not_repeated;
+    int64_t start = ins_now_ns();
+    enum ins_status st = ins_weak_init(&c->weak, c->err);
+    if (st == INS_OK)
+        st = ins_check_reads(&c->weak, &misread, &not_repeated, c->err);
+    if (st != INS_OK)
+        return st;
+    ins_result_stage(c->r, "reads", seconds_since(start));
+    decide(c, INS_CI, not_repeated ? INS_FAIL : INS_PASS, NULL);
+    c->r->level[INS_CI].seconds = seconds_since(start);
+    if (!(c->asked & ~(UINT32_C(1) << INS_CI)))
+        return INS_OK;
+    st = check_weak(c, misread, not_repeated);
+    if (st == INS_OK)
+        st = check_rest(c);
+    return st;
+}
+
+static bool has_ambiguous_lists(const struct ins_history *h)
+{
+    if (!h->has_lists || !h->has_misreads)
+        return false;
+    for (ins_txn t = 1; t < h->n_txns; t++)
+        for (uint32_t op = h->txn_op[t]; ins_counted(h, t) && op < h->txn_op[t + 1]; op++)
+            if (!ins_is_write(h, op) && h->op_from[op] == INS_FROM_AMBIGUOUS &&
+                ins_is_list_key(h, ins_op_key(h, op)))
+                return true;
+    return false;
+}
+
+enum ins_status ins_check(const struct ins_history *h, const struct ins_check_options *o,
+                          struct ins_result **out, struct ins_error *err)
+{
+    struct ins_error own = {0};
+    struct run c = {.h = h, .o = o, .asked = o->levels, .err = &own};
+    *out = NULL;
+    if (!c.asked) {
+        c.asked = (UINT32_C(1) << INS_N_LEVELS) - 1;
+        if (!h->has_times)
+            c.asked &= ~(UINT32_C(1) << INS_SSER);
+    }
+    c.r = INS_NEW0(struct ins_result, 1);
+    if (!c.r)
+        return ins_nomem(err, "the result");
+    c.ambiguous_lists = has_ambiguous_lists(h);
+    c.weak = (struct ins_weak){.h = h,
+                               .limit = o->limit,
+                               .threads = o->threads,
+                               .max_listed = o->max_listed ? o->max_listed : 100,
+                               .r = c.r};
+    const enum ins_status st = check_all(&c);
+    ins_weak_release(&c.weak);
+    if (st != INS_OK && st != INS_E_LIMIT && st != INS_E_NOMEM) {
+        if (err)
+            *err = own;
+        ins_result_free(c.r);
+        return st;
+    }
+    if (st == INS_E_NOMEM)
+        for (int l = 0; l < INS_N_LEVELS; l++)
+            if (!c.r->level[l].why)
+                c.r->level[l].why = "out of memory";
+    conclude(&c);
+    c.r->peak_rss = ins_rss_peak();
+    *out = c.r;
+    return INS_OK;
+}

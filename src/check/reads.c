@@ -1,0 +1,308 @@
+/* reads.c - read consistency (patterns a to f), repeatable reads (j), broken lists. */
+#include "weak.h"
+
+#include "history/freeze.h"
+
+static enum ins_kind kind_of(uint32_t from)
+{
+    switch (from) {
+    case INS_FROM_THIN_AIR:
+        return INS_THIN_AIR_READ;
+    case INS_FROM_ABORTED:
+        return INS_ABORTED_READ;
+    case INS_FROM_FUTURE:
+        return INS_FUTURE_READ;
+    case INS_FROM_NOT_OWN:
+        return INS_NOT_MY_OWN_WRITE;
+    case INS_FROM_NOT_LAST:
+        return INS_NOT_MY_LAST_WRITE;
+    case INS_FROM_INTERMEDIATE:
+        return INS_INTERMEDIATE_READ;
+    case INS_FROM_DUPLICATE_ELEMENTS:
+        return INS_DUPLICATE_ELEMENTS;
+    case INS_FROM_INCOMPATIBLE:
+        return INS_INCOMPATIBLE_ORDER;
+    default:
+        return INS_N_KINDS;
+    }
+}
+
+bool ins_weak_count(struct ins_weak *w, enum ins_kind kind, enum ins_suffix suffix,
+                    enum ins_level breaks)
+{
+    struct ins_result *r = w->r;
+    for (int l = 0; l < INS_N_LEVELS; l++)
+        if (ins_level_table[l].implies >> breaks & 1)
+            r->level[l].kinds |= UINT64_C(1) << kind;
+    return r->count[kind][suffix]++ < w->max_listed;
+}
+
+/* ---- what a listed read rests on ---- */
+
+/* Some other read of the key by a counted transaction whose list is not a prefix of
+ * this one, nor this one of it. */
+static uint32_t conflicting_list(const struct ins_history *h, uint32_t op)
+{
+    const ins_key k = ins_op_key(h, op);
+    const uint64_t *a = h->list_elem + h->list_off[h->op_value[op]];
+    const uint64_t n = h->list_off[h->op_value[op] + 1] - h->list_off[h->op_value[op]];
+    for (ins_txn t = 1; t < h->n_txns; t++) {
+        if (!ins_counted(h, t))
+            continue;
+        for (uint32_t o = h->txn_op[t]; o < h->txn_op[t + 1]; o++) {
+            if (h->op_key[o] != k ||
+                (h->op_from[o] >= INS_FROM_SPECIAL && h->op_from[o] != INS_FROM_OWN))
+                continue;
+            const uint64_t *b = h->list_elem + h->list_off[h->op_value[o]];
+            const uint64_t m =
+                h->list_off[h->op_value[o] + 1] - h->list_off[h->op_value[o]];
+            if (memcmp(a, b, (n < m ? n : m) * sizeof *a) != 0)
+                return o;
+        }
+    }
+    return INS_NONE;
+}
+
+/* Does write `o` by transaction t explain the misread `op`? */
+static bool explains(const struct ins_history *h, uint32_t op, ins_txn self, uint32_t o)
+{
+    const ins_txn t = ins_op_txn(h, o);
+    const bool aborted = h->txn_status[t] == INS_ABORTED;
+    switch (h->op_from[op]) {
+    case INS_FROM_ABORTED:
+        return aborted;
+    case INS_FROM_INTERMEDIATE:
+        return !aborted && t != self && h->op_from[o] == INS_WRITE_HIDDEN;
+    case INS_FROM_NOT_OWN:
+        return !aborted && t != self;
+    case INS_FROM_FUTURE:
+        return t == self && o > op;
+    case INS_FROM_NOT_LAST:
+        return t == self && o < op;
+    default:
+        return false;
+    }
+}
+
+static uint32_t explaining_write(const struct ins_history *h,
+                                 const struct ins_write_table *writes, uint32_t op,
+                                 uint64_t value)
+{
+    const ins_txn self = ins_op_txn(h, op);
+    uint32_t best = INS_NONE;
+    for (uint32_t e = ins_write_table_find(writes, h, ins_op_key(h, op), value);
+         e != INS_NONE; e = writes->next[e] - 1)
+        if (explains(h, op, self, writes->op[e]) && writes->op[e] < best)
+            best = writes->op[e];
+    return best;
+}
+
+/* The write that explains the anomaly, or the list that contradicts it; INS_NONE when
+ * there is nothing but the read. */
+static uint32_t culprit(const struct ins_history *h, const struct ins_write_table *writes,
+                        uint32_t op)
+{
+    if (h->op_from[op] == INS_FROM_INCOMPATIBLE)
+        return conflicting_list(h, op);
+    if (!ins_is_list_key(h, ins_op_key(h, op)))
+        return explaining_write(h, writes, op, h->op_value[op]);
+    const uint64_t l = h->op_value[op];
+    /* An intermediate state is told by its last element, the rest by the first. */
+    for (uint64_t i = h->list_off[l + 1]; i-- > h->list_off[l];) {
+        const uint32_t o = explaining_write(h, writes, op, h->list_elem[i]);
+        if (o != INS_NONE)
+            return o;
+    }
+    return INS_NONE;
+}
+
+/* The own write that the read should have returned (d, e), or the write that hid the
+ * one it returned (f). */
+static uint32_t expected_write(const struct ins_history *h, uint32_t op, ins_txn self,
+                               uint32_t from)
+{
+    const uint32_t written = h->op_key[op] | INS_OP_WRITE;
+    uint32_t best = INS_NONE;
+    if (h->op_from[op] == INS_FROM_INTERMEDIATE && from != INS_NONE) {
+        const ins_txn t = ins_op_txn(h, from);
+        for (uint32_t o = from + 1; o < h->txn_op[t + 1]; o++)
+            if (h->op_key[o] == written)
+                best = o;
+    } else if (h->op_from[op] == INS_FROM_NOT_OWN ||
+               h->op_from[op] == INS_FROM_NOT_LAST) {
+        for (uint32_t o = h->txn_op[self]; o < op; o++)
+            if (h->op_key[o] == written)
+                best = o;
+    }
+    return best;
+}
+
+static void add_sorted(uint32_t *op, uint32_t *n, uint32_t x)
+{
+    if (x == INS_NONE)
+        return;
+    uint32_t i = 0;
+    while (i < *n && op[i] < x)
+        i++;
+    if (i < *n && op[i] == x)
+        return;
+    for (uint32_t j = (*n)++; j > i; j--)
+        op[j] = op[j - 1];
+    op[i] = x;
+}
+
+/* List an anomaly of up to three operations; the reader's transaction comes last. */
+static enum ins_status list_read(struct ins_weak *w, enum ins_kind kind,
+                                 const uint32_t given[3], struct ins_error *err)
+{
+    struct ins_result *r = w->r;
+    struct ins_anomaly a = {.kind = kind, .breaks = ins_kind_table[kind].breaks};
+    a.op = INS_ARENA_NEW(&r->arena, uint32_t, 4);
+    a.txn = INS_ARENA_NEW(&r->arena, uint32_t, 4);
+    if (r->arena.failed)
+        return ins_nomem(err, "anomalies");
+    for (int i = 0; i < 3; i++)
+        add_sorted(a.op, &a.n_ops, given[i]);
+    const ins_txn self = ins_op_txn(w->h, given[0]);
+    for (int i = 1; i < 4; i++) {
+        const uint32_t op = i < 3 ? given[i] : given[0];
+        const ins_txn t = op == INS_NONE ? INS_NONE : ins_op_txn(w->h, op);
+        if (t == INS_NONE || (t == self && i < 3))
+            continue;
+        if (!a.n_txns || a.txn[a.n_txns - 1] != t)
+            a.txn[a.n_txns++] = t;
+    }
+    ins_vec_anomaly_push(&r->anomaly, a);
+    return r->anomaly.failed ? ins_nomem(err, "anomalies") : INS_OK;
+}
+
+/* ---- the checks ---- */
+
+static void find_misreads(struct ins_weak *w, ins_txn t, bool *misread,
+                          struct ins_vec_u32 *listed)
+{
+    const struct ins_history *h = w->h;
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+        if (h->op_key[op] & INS_OP_WRITE || h->op_from[op] < INS_FROM_THIN_AIR)
+            continue;
+        *misread = true;
+        if (ins_weak_count(w, kind_of(h->op_from[op]), INS_PLAIN, INS_RC))
+            ins_vec_u32_push(listed, op);
+    }
+}
+
+/* All writes of the keys of the listed reads, in one pass. */
+static enum ins_status collect_writes(const struct ins_history *h,
+                                      const struct ins_vec_u32 *listed,
+                                      struct ins_write_table *writes,
+                                      struct ins_error *err)
+{
+    uint8_t *wanted = INS_NEW0(uint8_t, h->n_keys);
+    if (!wanted)
+        return ins_nomem(err, "misread keys");
+    for (size_t i = 0; i < listed->len; i++)
+        wanted[ins_op_key(h, listed->at[i])] = 1;
+    uint32_t n = 0;
+    for (uint32_t o = 0; o < h->n_ops; o++)
+        n += ins_is_write(h, o) && wanted[ins_op_key(h, o)];
+    const enum ins_status st = ins_write_table_init(writes, n, err);
+    for (uint32_t o = 0; st == INS_OK && o < h->n_ops; o++)
+        if (ins_is_write(h, o) && wanted[ins_op_key(h, o)])
+            ins_write_table_add(writes, h, o);
+    ins_free(wanted);
+    return st;
+}
+
+static enum ins_status list_misreads(struct ins_weak *w, const struct ins_vec_u32 *listed,
+                                     struct ins_error *err)
+{
+    const struct ins_history *h = w->h;
+    struct ins_write_table writes;
+    if (listed->failed)
+        return ins_nomem(err, "anomalies");
+    enum ins_status st = collect_writes(h, listed, &writes, err);
+    if (st != INS_OK)
+        return st;
+    for (size_t i = 0; st == INS_OK && i < listed->len; i++) {
+        const uint32_t op = listed->at[i], from = culprit(h, &writes, op);
+        const uint32_t given[3] = {op, from,
+                                   expected_write(h, op, ins_op_txn(h, op), from)};
+        st = list_read(w, kind_of(h->op_from[op]), given, err);
+    }
+    ins_write_table_release(&writes);
+    return st;
+}
+
+static bool same_result(const struct ins_history *h, uint32_t a, uint32_t b)
+{
+    if (!ins_is_list_key(h, ins_op_key(h, a)))
+        return h->op_value[a] == h->op_value[b];
+    const uint64_t *const off = h->list_off;
+    const uint64_t x = h->op_value[a], y = h->op_value[b];
+    const uint64_t n = off[x + 1] - off[x];
+    return n == off[y + 1] - off[y] &&
+           !memcmp(h->list_elem + off[x], h->list_elem + off[y],
+                   n * sizeof *h->list_elem);
+}
+
+/* The last external read of each key, by the transaction that made it. */
+struct last_read {
+    ins_txn *txn;
+    uint32_t *op; /* INS_NONE: the transaction has written the key */
+};
+
+static enum ins_status check_repeats(struct ins_weak *w, struct last_read *last, ins_txn t,
+                                     bool *not_repeated, struct ins_error *err)
+{
+    const struct ins_history *h = w->h;
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+        const ins_key k = ins_op_key(h, op);
+        const bool here = last->txn[k] == t;
+        if (h->op_key[op] & INS_OP_UNKNOWN || (here && last->op[k] == INS_NONE))
+            continue;
+        const uint32_t before = here ? last->op[k] : op;
+        last->txn[k] = t;
+        last->op[k] = ins_is_write(h, op) ? INS_NONE : op;
+        if (ins_is_write(h, op) || same_result(h, before, op))
+            continue;
+        *not_repeated = true;
+        w->aside[op / 64] |= UINT64_C(1) << op % 64;
+        last->op[k] = before; /* later reads are held against the first */
+        if (!ins_weak_count(w, INS_NON_REPEATABLE_READ, INS_PLAIN, INS_RA))
+            continue;
+        const enum ins_status st = list_read(
+            w, INS_NON_REPEATABLE_READ, (uint32_t[]){op, before, INS_NONE}, err);
+        if (st != INS_OK)
+            return st;
+    }
+    return INS_OK;
+}
+
+enum ins_status ins_check_reads(struct ins_weak *w, bool *misread, bool *not_repeated,
+                                struct ins_error *err)
+{
+    const struct ins_history *h = w->h;
+    enum ins_status st = INS_OK;
+    *misread = *not_repeated = false;
+    struct ins_vec_u32 listed = {0};
+    for (ins_txn t = 1; h->has_misreads && t < h->n_txns; t++)
+        if (ins_counted(h, t))
+            find_misreads(w, t, misread, &listed);
+    if (*misread)
+        st = list_misreads(w, &listed, err);
+    ins_vec_u32_release(&listed);
+    if (!h->may_not_repeat || st != INS_OK)
+        return st;
+    struct last_read last = {INS_NEW0(ins_txn, h->n_keys), INS_NEW(uint32_t, h->n_keys)};
+    w->aside = INS_NEW0(uint64_t, (size_t)h->n_ops / 64 + 1);
+    if (!last.txn || !last.op || !w->aside)
+        st = ins_nomem(err, "repeated reads");
+    for (ins_txn t = 1; st == INS_OK && t < h->n_txns; t++)
+        if (ins_counted(h, t))
+            st = check_repeats(w, &last, t, not_repeated, err);
+    if (*not_repeated)
+        w->r->level[INS_CI].kinds |= UINT64_C(1) << INS_NON_REPEATABLE_READ;
+    ins_free(last.txn);
+    ins_free(last.op);
+    return st;
+}
