@@ -15,6 +15,9 @@ void ins_limit_init(struct ins_limit *l, double seconds, uint64_t memory_bytes)
 {
     l->deadline_ns = seconds > 0 ? ins_now_ns() + (int64_t)(seconds * 1e9) : 0;
     l->memory_bytes = memory_bytes;
+    l->progress = NULL;
+    l->progress_context = NULL;
+    atomic_init(&l->stage, "checking");
     atomic_init(&l->hit, 0);
 }
 
@@ -42,6 +45,8 @@ bool ins_limit_hit(struct ins_limit *l)
         return true;
     if (l->deadline_ns && ins_now_ns() > l->deadline_ns)
         return mark(l, INS_HIT_TIME);
+    if (l->progress && l->progress(l->progress_context, atomic_load(&l->stage), 0, 0))
+        return mark(l, INS_HIT_CANCEL);
     return ins_limit_memory(l, 0);
 }
 

@@ -10,10 +10,17 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+/* Called now and then from one of the threads; non-zero cancels. */
+typedef int ins_limit_progress(void *context, const char *stage, uint64_t done,
+                               uint64_t total);
+
 struct ins_limit {
-    int64_t deadline_ns;   /* on the monotonic clock; 0: none */
-    uint64_t memory_bytes; /* resident; 0: none */
-    atomic_int hit;        /* 0, or one of the reasons below */
+    int64_t deadline_ns;          /* on the monotonic clock; 0: none */
+    uint64_t memory_bytes;        /* resident; 0: none */
+    atomic_int hit;               /* 0, or one of the reasons below */
+    ins_limit_progress *progress; /* may be NULL */
+    void *progress_context;
+    _Atomic(const char *) stage; /* what is being done, for the progress */
 };
 
 enum { INS_HIT_TIME = 1, INS_HIT_MEMORY, INS_HIT_CANCEL };

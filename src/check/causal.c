@@ -3,8 +3,8 @@
  *   t3 reads k from t1, t2 != t1 writes k, t2 (SO u WR)+ t3   infers   t2 -> t1.
  *
  * A session is a chain, so what is before a transaction is one number a session: the
- * last transaction of it that is before.  Of the writers of k in a session only the last
- * one before t3 matters, and it is passed over when it is before t1 anyway.
+ * last transaction of it that is before.  Of the writers of k in a session only the
+ * last one before t3 matters, and it is passed over when it is before t1 anyway.
  *
  * Transactions are taken in a topological order of SO and WR.  A clock is kept until
  * its last reader has passed, so memory follows what is still being read, not the

@@ -40,17 +40,14 @@ static void decide(struct run *c, enum ins_level l, enum ins_verdict v, const ch
 
 /* ---- one weak level ---- */
 
-static enum ins_status infer(struct run *c, enum ins_level level, const struct ins_co *known,
-                             struct ins_vec_inferred *edges)
+static enum ins_status infer(struct run *c, enum ins_level level,
+                             const struct ins_co *known, struct ins_vec_inferred *edges)
 {
-    switch (level) {
-    case INS_RC:
+    if (level == INS_RC)
         return ins_infer_read_committed(&c->weak, edges, c->err);
-    case INS_RA:
+    if (level == INS_RA)
         return ins_infer_read_atomic(&c->weak, edges, c->err);
-    default:
-        return ins_infer_causal(&c->weak, known->order, known->n_order, edges, c->err);
-    }
+    return ins_infer_causal(&c->weak, known->order, known->n_order, edges, c->err);
 }
 
 /* Move the edges to transaction 0 into `stale`. */
@@ -72,6 +69,8 @@ static enum ins_status check_level(struct run *c, enum ins_level level,
     const int64_t start = ins_now_ns();
     struct ins_vec_inferred edges = {0}, stale = {0};
     struct ins_co co = {0};
+    if (c->o->limit)
+        atomic_store(&c->o->limit->stage, ins_level_table[level].name);
     enum ins_status st = infer(c, level, known, &edges);
     if (st == INS_OK) {
         take_stale(&edges, &stale);
@@ -197,8 +196,7 @@ static enum ins_status check_rest(struct run *c)
         return INS_OK;
     }
     for (int l = INS_RC; l <= INS_SSER; l++)
-        if (asked(c, (enum ins_level)l) &&
-            c->r->level[l].verdict == INS_NOT_ASKED)
+        if (asked(c, (enum ins_level)l) && c->r->level[l].verdict == INS_NOT_ASKED)
             o.levels |= UINT32_C(1) << l;
     /* Without times sser can only fail, with ser. */
     if (o.levels >> INS_SSER & 1 && !c->h->has_times)
@@ -234,9 +232,8 @@ static void conclude(struct run *c)
         if (!asked(c, (enum ins_level)l))
             c->r->level[l].verdict = INS_NOT_ASKED;
         else
-            decide(c, (enum ins_level)l, INS_UNDECIDED, c->r->level[l].why
-                                                            ? c->r->level[l].why
-                                                            : why);
+            decide(c, (enum ins_level)l, INS_UNDECIDED,
+                   c->r->level[l].why ? c->r->level[l].why : why);
     }
 }
 
@@ -265,15 +262,17 @@ static bool has_ambiguous_lists(const struct ins_history *h)
     if (!h->has_lists || !h->has_misreads)
         return false;
     for (ins_txn t = 1; t < h->n_txns; t++)
-        for (uint32_t op = h->txn_op[t]; ins_counted(h, t) && op < h->txn_op[t + 1]; op++)
+        for (uint32_t op = h->txn_op[t]; ins_counted(h, t) && op < h->txn_op[t + 1];
+             op++)
             if (!ins_is_write(h, op) && h->op_from[op] == INS_FROM_AMBIGUOUS &&
                 ins_is_list_key(h, ins_op_key(h, op)))
                 return true;
     return false;
 }
 
-enum ins_status ins_check(const struct ins_history *h, const struct ins_check_options *o,
-                          struct ins_result **out, struct ins_error *err)
+enum ins_status ins_check(const struct ins_history *h,
+                          const struct ins_check_options *o, struct ins_result **out,
+                          struct ins_error *err)
 {
     struct ins_error own = {0};
     struct run c = {.h = h, .o = o, .asked = o->levels, .err = &own};

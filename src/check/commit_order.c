@@ -62,8 +62,8 @@ struct tarjan {
 enum { UNSEEN = 0 };
 #define DONE UINT32_MAX
 
-/* The predecessor after *next of t, INS_NONE when there is no more.  0 is the session's;
- * then the operations; then the inferred edges. */
+/* The predecessor after *next of t, INS_NONE when there is no more.  0 is the
+ * session's; then the operations; then the inferred edges. */
 static ins_txn next_predecessor(const struct tarjan *tj, ins_txn t, uint32_t *next)
 {
     const struct ins_history *h = tj->h;
@@ -161,8 +161,8 @@ static enum ins_status find_components(struct ins_co *co, struct ins_error *err)
                 continue;
             visit(&tj, t);
             if (!(t & 0xfff) && ins_limit_hit(co->w->limit)) {
-                st = ins_fail(err, INS_E_LIMIT, 0, "%s",
-                              ins_limit_reason(co->w->limit));
+                st =
+                    ins_fail(err, INS_E_LIMIT, 0, "%s", ins_limit_reason(co->w->limit));
                 break;
             }
         }

@@ -149,8 +149,8 @@ static void match_writers(struct scan *s, uint32_t op)
 }
 
 /* Every read of crowded key k, from the latest to the first that comes after src. */
-static void match_reads(struct scan *s, const struct source *src, const struct crowded *c,
-                        uint32_t first_op)
+static void match_reads(struct scan *s, const struct source *src,
+                        const struct crowded *c, uint32_t first_op)
 {
     const struct ins_history *h = s->w->h;
     for (uint32_t op = c->op; op != INS_NONE; op = s->next[op - first_op]) {
@@ -273,8 +273,8 @@ static void split(struct scan *s, struct ins_weak *w, unsigned parts, bool atomi
 }
 
 /* Put the parts together in order and free them. */
-static enum ins_status join(struct scan *s, unsigned parts, struct ins_vec_inferred *out,
-                            struct ins_error *err)
+static enum ins_status join(struct scan *s, unsigned parts,
+                            struct ins_vec_inferred *out, struct ins_error *err)
 {
     bool failed = false;
     for (unsigned i = 0; i < parts; i++) {
@@ -283,8 +283,7 @@ static enum ins_status join(struct scan *s, unsigned parts, struct ins_vec_infer
             *out = s[0].out;
         } else {
             if (ins_vec_inferred_reserve(out, s[i].out.len) && s[i].out.len)
-                memcpy(out->at + out->len, s[i].out.at,
-                       s[i].out.len * sizeof *out->at);
+                memcpy(out->at + out->len, s[i].out.at, s[i].out.len * sizeof *out->at);
             out->len += out->failed ? 0 : s[i].out.len;
             ins_vec_inferred_release(&s[i].out);
         }
@@ -322,7 +321,8 @@ static enum ins_status infer_all(struct ins_weak *w, bool atomic,
     return st;
 }
 
-enum ins_status ins_infer_read_committed(struct ins_weak *w, struct ins_vec_inferred *out,
+enum ins_status ins_infer_read_committed(struct ins_weak *w,
+                                         struct ins_vec_inferred *out,
                                          struct ins_error *err)
 {
     return infer_all(w, false, out, err);

@@ -99,8 +99,8 @@ static uint32_t explaining_write(const struct ins_history *h,
 
 /* The write that explains the anomaly, or the list that contradicts it; INS_NONE when
  * there is nothing but the read. */
-static uint32_t culprit(const struct ins_history *h, const struct ins_write_table *writes,
-                        uint32_t op)
+static uint32_t culprit(const struct ins_history *h,
+                        const struct ins_write_table *writes, uint32_t op)
 {
     if (h->op_from[op] == INS_FROM_INCOMPATIBLE)
         return conflicting_list(h, op);
@@ -213,7 +213,8 @@ static enum ins_status collect_writes(const struct ins_history *h,
     return st;
 }
 
-static enum ins_status list_misreads(struct ins_weak *w, const struct ins_vec_u32 *listed,
+static enum ins_status list_misreads(struct ins_weak *w,
+                                     const struct ins_vec_u32 *listed,
                                      struct ins_error *err)
 {
     const struct ins_history *h = w->h;
@@ -251,8 +252,9 @@ struct last_read {
     uint32_t *op; /* INS_NONE: the transaction has written the key */
 };
 
-static enum ins_status check_repeats(struct ins_weak *w, struct last_read *last, ins_txn t,
-                                     bool *not_repeated, struct ins_error *err)
+static enum ins_status check_repeats(struct ins_weak *w, struct last_read *last,
+                                     ins_txn t, bool *not_repeated,
+                                     struct ins_error *err)
 {
     const struct ins_history *h = w->h;
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
@@ -270,8 +272,8 @@ static enum ins_status check_repeats(struct ins_weak *w, struct last_read *last,
         last->op[k] = before; /* later reads are held against the first */
         if (!ins_weak_count(w, INS_NON_REPEATABLE_READ, INS_PLAIN, INS_RA))
             continue;
-        const enum ins_status st = list_read(
-            w, INS_NON_REPEATABLE_READ, (uint32_t[]){op, before, INS_NONE}, err);
+        const enum ins_status st = list_read(w, INS_NON_REPEATABLE_READ,
+                                             (uint32_t[]){op, before, INS_NONE}, err);
         if (st != INS_OK)
             return st;
     }
@@ -293,7 +295,8 @@ enum ins_status ins_check_reads(struct ins_weak *w, bool *misread, bool *not_rep
     ins_vec_u32_release(&listed);
     if (!h->may_not_repeat || st != INS_OK)
         return st;
-    struct last_read last = {INS_NEW0(ins_txn, h->n_keys), INS_NEW(uint32_t, h->n_keys)};
+    struct last_read last = {INS_NEW0(ins_txn, h->n_keys),
+                             INS_NEW(uint32_t, h->n_keys)};
     w->aside = INS_NEW0(uint64_t, (size_t)h->n_ops / 64 + 1);
     if (!last.txn || !last.op || !w->aside)
         st = ins_nomem(err, "repeated reads");

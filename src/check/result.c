@@ -1,5 +1,7 @@
 #include "result.h"
 
+#include "check/certificate.h"
+
 #include <stdio.h>
 #include <strings.h>
 
@@ -84,4 +86,14 @@ void ins_anomaly_name(enum ins_kind kind, enum ins_suffix suffix, char *out,
 {
     static const char *const tail[INS_N_SUFFIXES] = {"", "-process", "-realtime"};
     (void)snprintf(out, size, "%s%s", ins_kind_table[kind].name, tail[suffix]);
+}
+
+void ins_result_free(struct ins_result *r)
+{
+    if (!r)
+        return;
+    ins_certificate_free(r->certificate);
+    ins_vec_anomaly_release(&r->anomaly);
+    ins_arena_release(&r->arena);
+    ins_free(r);
 }

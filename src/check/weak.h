@@ -28,7 +28,8 @@ struct ins_weak {
     struct ins_result *r;
     ins_txn *prev; /* the counted transaction before it in its session, or INS_NONE */
     struct ins_vec_inferred list_order; /* known orders of lists, for every level */
-    uint32_t *block_session; /* session of every 256th transaction, see ins_session_of */
+    uint32_t
+        *block_session; /* session of every 256th transaction, see ins_session_of */
     /* Reads that did not repeat an earlier one of their key, a bit an operation: they
      * break ra by themselves and are set aside there and above.  NULL when none is. */
     uint64_t *aside;
@@ -69,7 +70,8 @@ enum ins_status ins_check_reads(struct ins_weak *w, bool *misread, bool *not_rep
 
 /* ---- one file a level: the edges that its axiom infers ---- */
 
-enum ins_status ins_infer_read_committed(struct ins_weak *w, struct ins_vec_inferred *out,
+enum ins_status ins_infer_read_committed(struct ins_weak *w,
+                                         struct ins_vec_inferred *out,
                                          struct ins_error *err);
 enum ins_status ins_infer_read_atomic(struct ins_weak *w, struct ins_vec_inferred *out,
                                       struct ins_error *err);

@@ -140,8 +140,8 @@ static void keep(struct search *s, size_t edge, ins_txn to, ins_txn from)
 /* ---- listing ---- */
 
 /* Add the edge that leads from t onwards. */
-static void tell_step(struct search *s, struct ins_story *story, ins_txn t, uint64_t how,
-                      ins_txn next)
+static void tell_step(struct search *s, struct ins_story *story, ins_txn t,
+                      uint64_t how, ins_txn next)
 {
     if (how == STEP_SESSION)
         ins_story_session(story, t, next);
@@ -196,7 +196,8 @@ static enum ins_status tell_list_cycle(struct search *s, size_t edge)
 /* ---- components ---- */
 
 /* Try the edges of one component: edges[first .. last) of `list`. */
-static enum ins_status show_component(struct search *s, const uint32_t *list, uint32_t n)
+static enum ins_status show_component(struct search *s, const uint32_t *list,
+                                      uint32_t n)
 {
     s->best[0].len = s->best[1].len = 0;
     uint32_t tried = 0, list_edge = INS_NONE;
@@ -212,8 +213,7 @@ static enum ins_status show_component(struct search *s, const uint32_t *list, ui
         if (tried && s->ticks > BUDGET)
             break;
         tried++;
-        if (walk_back(s, e->from, e->to, false) ||
-            walk_back(s, e->from, e->to, true))
+        if (walk_back(s, e->from, e->to, false) || walk_back(s, e->from, e->to, true))
             keep(s, list[i], e->to, e->from);
         if (s->best[0].failed || s->best[1].failed)
             return ins_nomem(s->err, "cycles");
@@ -257,7 +257,8 @@ static enum ins_status show_components(struct search *s)
 }
 
 /* An edge to transaction 0 is a cycle with it. */
-static enum ins_status show_stale(struct search *s, const struct ins_vec_inferred *stale)
+static enum ins_status show_stale(struct search *s,
+                                  const struct ins_vec_inferred *stale)
 {
     enum ins_status st = INS_OK;
     uint32_t last_op = INS_NONE;

@@ -56,8 +56,7 @@ void ins_story_initial(struct ins_story *s, ins_txn to)
 
 static struct ins_edge read_edge(const struct ins_history *h, uint32_t op)
 {
-    struct ins_edge e =
-        blank(h->op_from[op], ins_op_txn(h, op), INS_WR, INS_WHY_READ);
+    struct ins_edge e = blank(h->op_from[op], ins_op_txn(h, op), INS_WR, INS_WHY_READ);
     e.key = ins_op_key(h, op);
     e.from_op = write_op(h, e.from, e.key);
     e.to_op = op;
@@ -90,7 +89,8 @@ static uint32_t longest_read(const struct ins_history *h, ins_key k)
     return INS_NONE;
 }
 
-static struct ins_edge list_edge(const struct ins_history *h, const struct ins_inferred *i)
+static struct ins_edge list_edge(const struct ins_history *h,
+                                 const struct ins_inferred *i)
 {
     struct ins_edge e = blank(i->from, i->to, INS_WW, INS_WHY_LIST);
     e.key = ins_op_key(h, i->op);
@@ -282,8 +282,7 @@ enum ins_status ins_story_end(struct ins_story *s, enum ins_kind kind,
     a.edge = INS_ARENA_NEW(&r->arena, struct ins_edge, a.n_edges);
     if (a.edge && !s->cycle.failed && !s->support.failed) {
         for (uint32_t i = 0; i < a.n_edges; i++) {
-            a.edge[i] =
-                i < a.n_cycle ? s->cycle.at[i] : s->support.at[i - a.n_cycle];
+            a.edge[i] = i < a.n_cycle ? s->cycle.at[i] : s->support.at[i - a.n_cycle];
             if (i < a.n_cycle && a.edge[i].n_path)
                 a.edge[i].path += a.n_cycle;
         }
