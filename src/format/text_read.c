@@ -284,6 +284,11 @@ static bool take_header(struct reader *r)
         return false;
     if (version.kind != INS_LIT_UINT || version.number != INS_TEXT_VERSION)
         return ins_text_expected(x, "version 1 of the format");
+    if (ins_text_word(x, &word)) {
+        if (ins_text_is(word, "transactions"))
+            return take_count(r);
+        return ins_text_expected(x, "'transactions' or the end of the line");
+    }
     return take_line_end(x);
 }
 

@@ -185,7 +185,7 @@ enum ins_status ins_text_write(const struct ins_history *h, struct ins_buf *out,
                                struct ins_error *err)
 {
     (void)err;
-    ins_buf_text(out, "insula 1\ntransactions ");
+    ins_buf_text(out, "insula 1 transactions ");
     ins_buf_u64(out, h->n_txns - 1);
     ins_buf_char(out, '\n');
     put_initial(out, h);
