@@ -52,7 +52,7 @@ void ins_certificate_order(struct ins_certificate *c, const struct ins_engine *e
         const ins_txn t = ins_node_txn(e, v);
         if (v >= e->n_txn_nodes || t == INS_INIT)
             continue;
-        if (ins_counted(h, t) || e->chosen[t])
+        if (ins_counted(h, t) || e->chosen[t] || e->definite_since[t] != INS_NONE)
             ins_certificate_node(c, e, v);
     }
     ins_buf_text(&c->text, "\nend\n");

@@ -436,7 +436,7 @@ uint32_t ins_preds_next(const struct ins_engine *e, struct ins_preds *p)
     }
     if (p->phase == 2) {
         p->phase = 3;
-        if (e->time_before && e->time_before[t] != INS_NONE)
+        if (e->time_before && e->time_before[t] != INS_NONE && !e->optional[t])
             return e->n_txn_nodes + e->time_before[t];
     }
     return next_link(e, p);

@@ -81,7 +81,7 @@ static bool times_hold(const struct run *q)
                 return false;
     }
     for (ins_txn t = 1; e->n_times && t < e->h->n_txns; t++)
-        if (e->time_before[t] != INS_NONE &&
+        if (e->time_before[t] != INS_NONE && counts(e, t) &&
             q->at[e->n_txn_nodes + e->time_before[t]] > q->at[t])
             return false;
     return true;

@@ -189,6 +189,8 @@ static void state_counts(struct ins_problem *p)
     for (ins_txn t = 1; t < e->h->n_txns; t++) {
         if (!e->optional[t])
             continue;
+        if (e->time_before && e->time_before[t] != INS_NONE)
+            put_edge(p, (int)p->count_var[t], e->n_txn_nodes + e->time_before[t], t);
         for (uint32_t r = e->read_off[t]; r < e->read_off[t + 1]; r++) {
             const ins_txn w = e->read_from[r];
             if (w == INS_FROM_AMBIGUOUS || w == INS_INIT)

@@ -11,7 +11,8 @@
  *   edges of an ORDER a, b: commit(a) to where a WW edge into b ends, and begin of
  * every reader of a to commit(b); likewise the other way round for its negation; one
  * FROM of each open read whose transaction counts; a FROM has the edge from its writer
- * to the reader, and its writer counts; COUNT brings the edges of its reads. A
+ * to the reader, and its writer counts; COUNT brings the edges of its
+ *   reads and times. A
  * requirement under several conditions gets an EDGE variable and a clause. */
 #ifndef INS_PROBLEM_H
 #define INS_PROBLEM_H

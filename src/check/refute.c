@@ -43,6 +43,16 @@ static bool solve_again(struct refutation *q)
     return ins_solver_solve(q->s, q->e->limit, &err) == INS_ANSWER_UNSAT;
 }
 
+/* An order of versions speaks of their readers: those that were settled need that. */
+static void need_readers(const struct refutation *q, uint32_t ver,
+                         struct ins_vec_u32 *need)
+{
+    const struct ins_engine *e = q->e;
+    for (uint32_t r = e->ver_reader[ver]; r != INS_NONE; r = e->read_next[r])
+        if (e->read_link[r] != INS_NONE)
+            ins_vec_u32_push(need, e->read_link[r]);
+}
+
 /* The walks that known orders and dead candidates rest on, then every link that those
  * and the cycles use. */
 static bool gather(struct refutation *q)
@@ -59,6 +69,11 @@ static bool gather(struct refutation *q)
     for (uint32_t i = 0; i < e->n_open_read; i++)
         if (e->read_ver[e->open_read[i]] == INS_NONE)
             ins_exclude(e, &q->arg, i, INS_NONE, all);
+    for (size_t i = 0; i < q->p->var.len; i++)
+        if (q->p->var.at[i].kind == INS_VAR_ORDER) {
+            need_readers(q, q->p->var.at[i].a, &need);
+            need_readers(q, q->p->var.at[i].b, &need);
+        }
     for (size_t i = 0; i < ins_solver_n_steps(q->s); i++) {
         const struct ins_step s = ins_solver_step(q->s, i);
         for (uint32_t j = 0; j < s.n_edges; j++)

@@ -1,0 +1,20 @@
+/* verify.h - does a certificate prove its verdicts?
+ *
+ * Written from the definitions (docs/semantics.md) and the grammar of
+ * docs/certificates.md alone; shares the history and base/ with the checkers, nothing
+ * else.  Reading order: verify.c (lines and levels), verify_order.c (pass),
+ * verify_steps.c (fail, by cycles), verify_search.c (fail, by cases). */
+#ifndef INS_VERIFY_H
+#define INS_VERIFY_H
+
+#include "history/history.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* INS_OK when every block holds; INS_E_INPUT with the line of the first step that does
+ * not.  Says on `out` (may be NULL) what was proved, a line a level. */
+enum ins_status ins_verify(const struct ins_history *h, const char *text, size_t size,
+                           FILE *out, struct ins_error *err);
+
+#endif
