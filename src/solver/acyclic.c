@@ -53,7 +53,7 @@ static void take_edges(struct ins_solver *s)
     for (size_t e = 0; e < s->edge.len; e++) {
         const struct ins_given_edge g = s->edge.at[e];
         const uint32_t l = g.lit ? ins_lit_in(g.lit) : INS_NO_LIT;
-        const int8_t value = l == INS_NO_LIT ? 1 : s->value[l];
+        const int value = l == INS_NO_LIT ? 1 : s->value[l];
         const enum ins_edge_kind kind = value > 0   ? INS_EDGE_FIXED
                                         : value < 0 ? INS_EDGE_NEVER
                                                     : INS_EDGE_FREE;

@@ -77,64 +77,86 @@ void ins_clause_input(struct ins_solver *s, uint32_t *lit, size_t n)
         (void)ins_clause_add(s, lit, kept, 0);
 }
 
-/* Where a kept clause went is left in its first literal's place. */
-static void move_clauses(struct ins_solver *s)
+/* Copy the clauses that stay.  Where one went is left in its first literal's place. */
+static size_t pack(const struct ins_solver *s, uint32_t *packed)
 {
     uint32_t *const at = s->arena.at;
-    struct ins_vec_u32 packed = {0};
-    if (!ins_vec_u32_reserve(&packed, s->arena.len - s->wasted + 1)) {
-        s->failed = true;
-        return;
-    }
     size_t to = 0;
     for (size_t ref = 0; ref < s->arena.len;) {
         const size_t size = at[ref] + INS_CLAUSE_HEAD;
         if (!(at[ref + 1] & INS_GARBAGE)) {
-            memcpy(packed.at + to, at + ref, size * sizeof *at);
+            memcpy(packed + to, at + ref, size * sizeof *at);
             at[ref + INS_CLAUSE_HEAD] = (uint32_t)to;
             to += size;
         }
         ref += size;
     }
-    packed.len = to;
+    return to;
+}
+
+static bool is_garbage(const struct ins_solver *s, uint32_t ref)
+{
+    return s->arena.at[ref + 1] & INS_GARBAGE;
+}
+
+static uint32_t moved_to(const struct ins_solver *s, uint32_t ref)
+{
+    return s->arena.at[ref + INS_CLAUSE_HEAD];
+}
+
+static void move_watches(struct ins_solver *s)
+{
     for (uint32_t l = 0; l < 2 * s->n_vars; l++) {
-        struct ins_watches *list = &s->watch[l];
+        struct ins_watches *const list = &s->watch[l];
         uint32_t kept = 0;
         for (uint32_t i = 0; i < list->len; i++) {
             struct ins_watch w = list->at[i];
             if (w.ref != INS_NO_CLAUSE) {
-                if (at[w.ref + 1] & INS_GARBAGE)
+                if (is_garbage(s, w.ref))
                     continue;
-                w.ref = at[w.ref + INS_CLAUSE_HEAD];
+                w.ref = moved_to(s, w.ref);
             }
             list->at[kept++] = w;
         }
         list->len = kept;
     }
+}
+
+/* Level 0 needs no reasons, so its clauses may go. */
+static void move_reasons(struct ins_solver *s)
+{
     for (uint32_t i = 0; i < s->n_trail; i++) {
-        uint32_t *reason = &s->reason[s->trail[i] >> 1];
+        uint32_t *const reason = &s->reason[s->trail[i] >> 1];
         if ((*reason & 3) != INS_BY_CLAUSE)
             continue;
         const uint32_t ref = *reason >> 2;
-        /* Level 0 needs no reasons, so its clauses may go. */
-        *reason = at[ref + 1] & INS_GARBAGE
-                      ? INS_BY_NOBODY
-                      : at[ref + INS_CLAUSE_HEAD] << 2 | INS_BY_CLAUSE;
+        *reason =
+            is_garbage(s, ref) ? INS_BY_NOBODY : moved_to(s, ref) << 2 | INS_BY_CLAUSE;
     }
-    size_t kept = 0;
-    for (size_t i = 0; i < s->learned.len; i++) {
-        const uint32_t ref = s->learned.at[i];
-        if (!(at[ref + 1] & INS_GARBAGE))
-            s->learned.at[kept++] = at[ref + INS_CLAUSE_HEAD];
-    }
-    s->learned.len = kept;
-    ins_vec_u32_release(&s->arena);
-    s->arena = packed;
-    s->wasted = 0;
 }
 
 void ins_clause_collect(struct ins_solver *s)
 {
-    if (s->wasted)
-        move_clauses(s);
+    if (!s->wasted)
+        return;
+    const size_t room = s->arena.len - s->wasted;
+    uint32_t *const packed = INS_NEW(uint32_t, room);
+    if (!packed) {
+        s->failed = true;
+        return;
+    }
+    const size_t len = pack(s, packed);
+    assert(len == room);
+    move_watches(s);
+    move_reasons(s);
+    size_t kept = 0;
+    for (size_t i = 0; i < s->learned.len; i++)
+        if (!is_garbage(s, s->learned.at[i]))
+            s->learned.at[kept++] = moved_to(s, s->learned.at[i]);
+    s->learned.len = kept;
+    ins_free(s->arena.at);
+    s->arena.at = packed;
+    s->arena.len = len;
+    s->arena.cap = room;
+    s->wasted = 0;
 }

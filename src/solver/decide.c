@@ -93,7 +93,7 @@ void ins_decide_decay(struct ins_solver *s)
 
 uint32_t ins_decide_next(struct ins_solver *s)
 {
-    while (s->n_heap && s->value[2 * s->heap[0]])
+    while (s->n_heap && s->value[2 * (size_t)s->heap[0]])
         pop_top(s);
     return s->n_heap ? s->heap[0] : INS_NO_CLAUSE;
 }

@@ -25,7 +25,7 @@ void ins_solver_free(struct ins_solver *s)
     struct ins_vec_u32 *const vec[] = {&s->arena,    &s->learned, &s->cut,
                                        &s->conflict, &s->lemma,   &s->why,
                                        &s->clear,    &s->stack,   &s->implied};
-    for (size_t i = 0; i < sizeof vec / sizeof *vec; i++)
+    for (size_t i = 0; i < sizeof vec / sizeof(void *); i++)
         ins_vec_u32_release(vec[i]);
     ins_vec_given_edge_release(&s->edge);
     ins_acyclic_release(&s->theory);
@@ -65,7 +65,7 @@ int ins_solver_var(struct ins_solver *s, bool first_try)
             return 1;
         }
     }
-    const uint32_t v = s->n_vars++;
+    const size_t v = s->n_vars++;
     s->value[2 * v] = s->value[2 * v + 1] = 0;
     s->watch[2 * v] = s->watch[2 * v + 1] = (struct ins_watches){0};
     s->phase[v] = first_try;
@@ -119,7 +119,7 @@ static bool allocate_search(struct ins_solver *s)
     struct ins_vec_u32 *const vec[] = {&s->conflict, &s->lemma, &s->why,
                                        &s->clear,    &s->stack, &s->cut};
     bool ok = true;
-    for (size_t i = 0; i < sizeof vec / sizeof *vec; i++) {
+    for (size_t i = 0; i < sizeof vec / sizeof(void *); i++) {
         vec[i]->len = 0;
         ok = ins_vec_u32_reserve(vec[i], 2 * (size_t)s->n_vars + 2) && ok;
     }

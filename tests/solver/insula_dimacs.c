@@ -7,9 +7,9 @@
 #include "base/file.h"
 #include "solver/dimacs.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void print_model(const struct ins_solver *s, const struct ins_input *in)
 {
@@ -33,7 +33,7 @@ static void print_proof(const struct ins_solver *s)
         for (uint32_t k = 0; k < step.n_lits; k++)
             printf(" %d", step.lit[k]);
         printf(" 0");
-        for (uint32_t k = 0; k < step.n_edges; k++)
+        for (uint32_t k = 0; step.edge && k < step.n_edges; k++)
             printf(" %u", step.edge[k]);
         printf("\n");
     }
@@ -72,21 +72,22 @@ int main(int argc, char **argv)
 {
     bool proof = false;
     double seconds = 0;
-    for (int o; (o = getopt(argc, argv, "pt:")) != -1;) {
-        if (o == 'p')
+    int i = 1;
+    for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
+        if (!strcmp(argv[i], "-p"))
             proof = true;
-        else if (o == 't')
-            seconds = strtod(optarg, NULL);
+        else if (!strcmp(argv[i], "-t") && i + 1 < argc)
+            seconds = strtod(argv[++i], NULL);
         else
-            return 3;
+            break;
     }
-    if (optind + 1 != argc) {
+    if (i + 1 != argc) {
         (void)fprintf(stderr, "usage: insula_dimacs [-p] [-t SECONDS] FILE\n");
         return 3;
     }
     struct ins_input in;
     struct ins_error err = {0};
-    if (ins_input_open(&in, argv[optind], &err)) {
+    if (ins_input_open(&in, argv[i], &err)) {
         (void)fprintf(stderr, "insula_dimacs: %s\n", err.text);
         return 3;
     }
