@@ -65,8 +65,10 @@ static bool exclude(const struct ins_engine *e, struct ins_argument *p,
     }
     const ins_key k = ins_ver_key(e, x->candidate);
     for (uint32_t u = e->key_ver[k]; u < e->key_ver[k + 1]; u++) {
-        if (u == x->candidate || e->optional[e->ver_txn[u]] ||
-            e->ver_txn[u] == e->read_txn[x->read])
+        const ins_txn t = e->ver_txn[u];
+        const uint32_t since = e->definite_since[t];
+        if (u == x->candidate || e->optional[t] || t == e->read_txn[x->read] ||
+            (since != INS_NONE && since >= max_link))
             continue;
         p->node.len = p->link.len = len;
         x->via = u;

@@ -11,6 +11,21 @@ struct bfs {
     uint32_t *queue;
 };
 
+/* May the step that q just gave, from u to v, be used with links below max_link?  Reads
+ * and times of a transaction that was optional count from when it became definite. */
+static bool usable(const struct ins_engine *e, const struct ins_preds *q, uint32_t u,
+                   uint32_t max_link)
+{
+    if (q->link != INS_NONE)
+        return q->link < max_link;
+    if (!e->has_optional || q->node >= e->n_txn_nodes)
+        return true;
+    const ins_txn t = ins_node_txn(e, q->node);
+    const uint32_t since = e->definite_since[t];
+    return since == INS_NONE || since < max_link || u == ins_commit_node(e, t - 1) ||
+           u == ins_begin_node(e, t);
+}
+
 static bool search_back(const struct ins_engine *e, struct bfs *b,
                         const uint32_t ends[2], uint32_t max_link, bool prune)
 {
@@ -23,7 +38,7 @@ static bool search_back(const struct ins_engine *e, struct bfs *b,
         const uint32_t v = b->queue[head++];
         struct ins_preds q = ins_preds_of(v);
         for (uint32_t u; (u = ins_preds_next(e, &q)) != INS_NONE;) {
-            if (b->next[u] != INS_NONE || (q.link != INS_NONE && q.link >= max_link))
+            if (b->next[u] != INS_NONE || !usable(e, &q, u, max_link))
                 continue;
             if (prune && !ins_reaches(e, ends[0], u))
                 continue;

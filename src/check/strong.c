@@ -191,25 +191,18 @@ static enum ins_level failed_below(const struct ins_result *r, enum ins_level le
     return level;
 }
 
-/* Equal elements of one list are told apart by no candidate group. */
-static bool has_open_lists(const struct ins_history *h)
-{
-    for (uint32_t op = 0; h->has_lists && op < h->n_ops; op++)
-        if (!ins_is_write(h, op) && h->op_from[op] == INS_FROM_AMBIGUOUS &&
-            ins_is_list_key(h, ins_op_key(h, op)) && ins_counted(h, ins_op_txn(h, op)))
-            return true;
-    return false;
-}
-
 /* From strong to weak: a level that passes decides those below it. */
 enum ins_status ins_strong_check(const struct ins_history *h,
                                  const struct ins_strong_options *o,
                                  struct ins_result *r, struct ins_error *err)
 {
-    const bool open_lists = has_open_lists(h);
     enum ins_level passed = INS_N_LEVELS;
     for (int i = INS_SSER; i >= INS_PC; i--) {
         const enum ins_level level = (enum ins_level)i;
+        if (r->level[level].verdict != INS_NOT_ASKED) {
+            passed = r->level[level].verdict == INS_PASS ? level : passed;
+            continue;
+        }
         if (!asked(o, level))
             continue;
         const enum ins_level below = failed_below(r, level);
@@ -217,9 +210,6 @@ enum ins_status ins_strong_check(const struct ins_history *h,
             imply(h, o, r, level, below);
         } else if (passed != INS_N_LEVELS) {
             imply(h, o, r, level, passed);
-        } else if (open_lists) {
-            r->level[level].verdict = INS_UNDECIDED;
-            r->level[level].why = "equal elements were appended to one list";
         } else if (level == INS_SSER && !h->has_times) {
             r->level[level].verdict = INS_UNDECIDED;
             r->level[level].why = "the history records no real time";
@@ -231,7 +221,8 @@ enum ins_status ins_strong_check(const struct ins_history *h,
         if (r->level[level].verdict == INS_PASS)
             passed = level;
     }
-    if (asked(o, INS_SSER) && !h->has_times && r->level[INS_SER].verdict == INS_FAIL)
+    if (asked(o, INS_SSER) && !h->has_times && r->level[INS_SER].verdict == INS_FAIL &&
+        r->level[INS_SSER].verdict == INS_UNDECIDED)
         imply(h, o, r, INS_SSER, INS_SER);
     return INS_OK;
 }

@@ -1,9 +1,9 @@
 /* strong.h - decide pc, si, ser and sser, and with duplicate values rc, ra and cc too.
  *
  * The caller has checked read consistency: every read of a counted transaction is its
- * own latest write, unknown, from one transaction, or ambiguous.  A level is `pass`
- * only with an order that was verified against the definition, `fail` only with a
- * justified cycle or a refutation. */
+ * own latest write, unknown, from one transaction, or (registers only) ambiguous.  A
+ * level is `pass` only with an order that was verified against the definition, `fail`
+ * only with a justified cycle or a refutation. */
 #ifndef INS_STRONG_H
 #define INS_STRONG_H
 
@@ -18,13 +18,15 @@ struct ins_strong_options {
     void *progress_context;
 };
 
-/* Fill r->level[pc..sser] for the levels asked, with anomalies and the certificate.
+/* Fill r->level[pc..sser] for the levels asked that have no verdict yet, with anomalies
+ * and the certificate.
  * A limit makes verdicts INS_UNDECIDED and is no failure. */
 enum ins_status ins_strong_check(const struct ins_history *h,
                                  const struct ins_strong_options *o,
                                  struct ins_result *r, struct ins_error *err);
 
-/* The same for rc, ra, cc of a history with ambiguous reads. */
+/* The same for rc, ra, cc of a history with ambiguous reads.  The strong levels asked
+ * are decided first: one that passes decides these too. */
 enum ins_status ins_ambiguous_check(const struct ins_history *h,
                                     const struct ins_strong_options *o,
                                     struct ins_result *r, struct ins_error *err);
