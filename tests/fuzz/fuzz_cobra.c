@@ -1,0 +1,7 @@
+/* One log; a directory is several of them. */
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return fuzz_reader("cobra", data, size);
+}
