@@ -10,7 +10,13 @@
  * its last reader has passed, so memory follows what is still being read, not the
  * length of the history.  Threads share the work by sessions: each computes its slice
  * of all clocks and infers the edges that start in its sessions, without waiting for
- * another. */
+ * another.
+ *
+ * Keys with many writers keep those that have passed in the order of passing, each with
+ * how many of the first ones are all before it.  A read looks at them from the latest
+ * back: behind a writer that is before t3, what is before that writer need not be
+ * looked at.  That is mostly a handful.  When it is not, the last writer of each
+ * session is searched instead, so that no read costs more than O(k). */
 #include "weak.h"
 
 #include "base/pool.h"
@@ -32,6 +38,10 @@ struct causal {
     uint32_t *last_use; /* by transaction: position of its last successor, 0: none */
     uint32_t *crowd;    /* by key: first group, INS_NONE for keys with few writers */
     struct ins_vec_group group;
+    /* Writers of crowded keys that have passed, at the places of their key and slice in
+     * key_writer; and how many of the first of them are all before it. */
+    ins_txn *passed;
+    uint32_t *covers;
 };
 
 /* One thread's sessions [first, last) and its part of every clock.  A clock has, for
@@ -45,6 +55,8 @@ struct slice {
     uint32_t *clock;          /* by transaction: its clock, or INS_NONE */
     uint32_t *now;            /* what is before the current transaction */
     uint32_t *zero;
+    uint64_t *start;    /* by key: its first place in c->passed, when it is crowded */
+    uint32_t *n_passed; /* by key */
     struct ins_vec_inferred out;
     bool failed;
 };
@@ -198,26 +210,91 @@ static uint64_t last_up_to(const struct ins_history *h, struct group *g, uint32_
     return lo;
 }
 
-static void infer_crowded(struct slice *s, uint32_t op, const uint32_t *known)
+/* Every session's last writer before t3, one by one. */
+static void infer_by_session(struct slice *s, uint32_t op, const uint32_t *known)
 {
     const struct causal *c = s->c;
     const struct ins_history *h = c->w->h;
     const ins_key k = h->op_key[op];
     struct group *g = c->group.at + c->crowd[k];
-    for (; g->end <= h->key_writer_off[k + 1] && g->session < s->last; g++) {
-        if (g->session >= s->first) {
-            const uint32_t at = g->session - s->first;
-            if (s->now[at] > known[at]) {
-                const uint64_t end = last_up_to(h, g, s->now[at]);
-                if (end > g->begin && h->key_writer[end - 1] > known[at] &&
-                    h->key_writer[end - 1] != h->op_from[op])
-                    ins_vec_inferred_push(&s->out,
-                                          (struct ins_inferred){h->key_writer[end - 1],
-                                                                h->op_from[op], op});
-            }
+    while (g->session < s->first && g->end < h->key_writer_off[k + 1])
+        g++;
+    for (;; g++) {
+        if (g->session >= s->last)
+            break;
+        const uint32_t at = g->session - s->first;
+        if (g->session >= s->first && s->now[at] > known[at]) {
+            const uint64_t end = last_up_to(h, g, s->now[at]);
+            const ins_txn t2 = end > g->begin ? h->key_writer[end - 1] : INS_INIT;
+            if (t2 > known[at] && t2 != h->op_from[op])
+                ins_vec_inferred_push(&s->out,
+                                      (struct ins_inferred){t2, h->op_from[op], op});
         }
         if (g->end == h->key_writer_off[k + 1])
             break;
+    }
+}
+
+/* From the latest writer that has passed back to where all are covered. */
+static void infer_crowded(struct slice *s, uint32_t op, const uint32_t *known)
+{
+    const struct causal *c = s->c;
+    const struct ins_history *h = c->w->h;
+    const ins_key k = h->op_key[op];
+    const ins_txn *const passed = c->passed + s->start[k];
+    const uint32_t *const covers = c->covers + s->start[k];
+    const ins_txn t1 = h->op_from[op];
+    const size_t before = s->out.len;
+    const uint32_t n = s->n_passed[k], most = s->width;
+    uint32_t covered = 0;
+    for (uint32_t j = n; j-- > covered;) {
+        if (n - j > most) { /* too many at once: the other way round */
+            s->out.len = before;
+            infer_by_session(s, op, known);
+            return;
+        }
+        const ins_txn t2 = passed[j];
+        const uint32_t at = ins_session_of(c->w, t2) - s->first;
+        if (t2 > s->now[at])
+            continue;
+        if (covers[j] > covered)
+            covered = covers[j];
+        if (t2 > known[at] && t2 != t1)
+            ins_vec_inferred_push(&s->out, (struct ins_inferred){t2, t1, op});
+    }
+}
+
+/* t, which writes crowded key k, has passed. */
+static void pass_writer(struct slice *s, ins_txn t, ins_key k)
+{
+    const struct causal *c = s->c;
+    ins_txn *const passed = c->passed + s->start[k];
+    uint32_t *const covers = c->covers + s->start[k];
+    const uint32_t n = s->n_passed[k]++;
+    uint32_t covered = 0, all = n;
+    for (uint32_t j = n; j-- > covered;) {
+        if (n - j > s->width) { /* nothing is known of the rest */
+            all = 0;
+            break;
+        }
+        const ins_txn u = passed[j];
+        if (u > s->now[ins_session_of(c->w, u) - s->first])
+            all = j;
+        else if (covers[j] > covered)
+            covered = covers[j];
+    }
+    passed[n] = t;
+    covers[n] = all;
+}
+
+static void pass_writes(struct slice *s, ins_txn t)
+{
+    const struct ins_history *h = s->c->w->h;
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+        const ins_key k = ins_op_key(h, op);
+        if (ins_is_write(h, op) && h->op_from[op] == INS_WRITE_FINAL &&
+            s->c->crowd[k] != INS_NONE)
+            pass_writer(s, t, k);
     }
 }
 
@@ -266,7 +343,10 @@ static void run_slice(void *context, unsigned i)
         }
         gather(s, t);
         infer(s, t);
-        if (!settle(s, t, ins_session_of(c->w, t), p + 1)) {
+        const uint32_t session = ins_session_of(c->w, t);
+        if (c->crowd && in_slice(s, session))
+            pass_writes(s, t);
+        if (!settle(s, t, session, p + 1)) {
             s->failed = true;
             return;
         }
@@ -320,7 +400,9 @@ static bool group_crowded(struct causal *c)
             c->group.at[c->group.len - 1].end = i + 1;
         }
     }
-    return true;
+    c->passed = INS_NEW(ins_txn, h->key_writer_off[h->n_keys]);
+    c->covers = INS_NEW(uint32_t, h->key_writer_off[h->n_keys]);
+    return c->passed && c->covers;
 }
 
 /* Sessions, so that each slice has about as many transactions. */
@@ -343,6 +425,26 @@ static unsigned split(const struct causal *c, struct slice *s)
     return n;
 }
 
+/* Where the writers of each crowded key in this slice's sessions begin. */
+static bool place_passed(struct slice *s)
+{
+    const struct ins_history *h = s->c->w->h;
+    const ins_txn low = h->session_first[s->first];
+    s->start = INS_NEW(uint64_t, h->n_keys);
+    s->n_passed = INS_NEW0(uint32_t, h->n_keys);
+    if (!s->start || !s->n_passed)
+        return false;
+    for (ins_key k = 0; k < h->n_keys; k++) {
+        if (s->c->crowd[k] == INS_NONE)
+            continue;
+        const struct group *g = s->c->group.at + s->c->crowd[k];
+        while (g->end < h->key_writer_off[k + 1] && h->key_writer[g->begin] < low)
+            g++;
+        s->start[k] = h->key_writer[g->begin] < low ? g->end : g->begin;
+    }
+    return true;
+}
+
 static bool start_slice(struct slice *s)
 {
     const uint32_t n = s->c->w->h->n_txns;
@@ -351,7 +453,7 @@ static bool start_slice(struct slice *s)
     s->zero = INS_NEW0(uint32_t, s->width);
     if (s->clock)
         memset(s->clock, 0xff, n * sizeof *s->clock);
-    return s->clock && s->now && s->zero;
+    return s->clock && s->now && s->zero && (!s->c->crowd || place_passed(s));
 }
 
 static void release_slice(struct slice *s)
@@ -363,6 +465,8 @@ static void release_slice(struct slice *s)
     ins_free(s->clock);
     ins_free(s->now);
     ins_free(s->zero);
+    ins_free(s->start);
+    ins_free(s->n_passed);
     ins_vec_inferred_release(&s->out);
 }
 
@@ -398,6 +502,8 @@ enum ins_status ins_infer_causal(struct ins_weak *w, const ins_txn *order, uint3
         release_slice(&slice[i]);
     ins_free(c.last_use);
     ins_free(c.crowd);
+    ins_free(c.passed);
+    ins_free(c.covers);
     ins_vec_group_release(&c.group);
     if (!ok || out->failed)
         return ins_nomem(err, "causal clocks");
