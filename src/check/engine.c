@@ -10,11 +10,33 @@ static bool bad_read(uint32_t from)
     return from >= INS_FROM_THIN_AIR;
 }
 
-static bool could_commit(const struct ins_history *h, ins_txn t)
+static bool is_external(const struct ins_history *h, uint32_t op)
 {
-    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
+    const uint32_t from = h->op_from[op];
+    return !ins_is_write(h, op) &&
+           (from < INS_FROM_SPECIAL || from == INS_FROM_AMBIGUOUS);
+}
+
+/* Does an external read of the same transaction before op disagree with it? */
+static bool disagrees(const struct ins_history *h, ins_txn t, uint32_t op)
+{
+    for (uint32_t o = h->txn_op[t]; o < op; o++)
+        if (h->op_key[o] == h->op_key[op] && is_external(h, o) &&
+            (h->op_from[o] != h->op_from[op] ||
+             (!ins_is_list_key(h, h->op_key[op]) && h->op_value[o] != h->op_value[op])))
+            return true;
+    return false;
+}
+
+static bool could_commit(const struct ins_engine *e, ins_txn t)
+{
+    const struct ins_history *h = e->h;
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
         if (!ins_is_write(h, op) && bad_read(h->op_from[op]))
             return false;
+        if (e->level != INS_RC && is_external(h, op) && disagrees(h, t, op))
+            return false;
+    }
     return true;
 }
 
@@ -22,7 +44,7 @@ static void consider(struct ins_engine *e, ins_txn t, struct ins_vec_u32 *todo)
 {
     if (t == INS_INIT || ins_counted(e->h, t) || e->optional[t])
         return;
-    if (e->h->txn_status[t] != INS_INDETERMINATE || !could_commit(e->h, t))
+    if (e->h->txn_status[t] != INS_INDETERMINATE || !could_commit(e, t))
         return;
     e->optional[t] = 1;
     e->has_optional = true;

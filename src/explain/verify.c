@@ -109,13 +109,31 @@ bool ins_verify_external(const struct ins_verifier *v, uint32_t op)
            (from < INS_FROM_SPECIAL || from == INS_FROM_AMBIGUOUS);
 }
 
-/* An indeterminate transaction may count when none of its reads is faulty and what it
- * read from may count too. */
+/* Repeated external reads of t that do not agree, which pc and above forbid. */
+static bool disagrees(const struct ins_verifier *v, ins_txn t)
+{
+    const struct ins_history *h = v->h;
+    for (uint32_t a = h->txn_op[t]; a < h->txn_op[t + 1]; a++)
+        for (uint32_t b = a + 1; ins_verify_external(v, a) && b < h->txn_op[t + 1];
+             b++) {
+            if (h->op_key[a] != h->op_key[b] || !ins_verify_external(v, b))
+                continue;
+            const bool list = ins_is_list_key(h, ins_op_key(h, a));
+            if (h->op_from[a] != h->op_from[b] ||
+                (!list && h->op_value[a] != h->op_value[b]))
+                return true;
+        }
+    return false;
+}
+
+/* An indeterminate transaction may count when its reads agree, none of them is faulty
+ * and what it read from may count too. */
 static void find_possible(struct ins_verifier *v)
 {
     const struct ins_history *h = v->h;
     for (ins_txn t = 1; t < h->n_txns; t++)
-        v->possible[t] = ins_counted(h, t) || h->txn_status[t] == INS_INDETERMINATE;
+        v->possible[t] = ins_counted(h, t) ||
+                         (h->txn_status[t] == INS_INDETERMINATE && !disagrees(v, t));
     v->possible[INS_INIT] = 1;
     for (bool again = true; again;) {
         again = false;
