@@ -27,11 +27,12 @@ static void plan_blindw(struct ins_worker *w, struct ins_plan *plan)
     }
 }
 
-/* MTC's mini-transactions: one or two keys, at most one write of each, after a read. */
+/* MTC's mini-transactions: one or two keys, at most one write of each, after a read.
+ * Below four operations a transaction there is one key. */
 static void plan_mini(struct ins_worker *w, struct ins_plan *plan)
 {
     int64_t key[2] = {0};
-    unsigned keys = 1 + ins_draw_below(&w->draw, 2);
+    unsigned keys = w->work->ops < 4 ? 1 : 1 + ins_draw_below(&w->draw, 2);
     for (unsigned i = 0; i < keys; i++)
         key[i] = ins_spread_draw(&w->work->spread, &w->draw);
     if (keys == 2 && key[0] == key[1])

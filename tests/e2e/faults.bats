@@ -45,3 +45,27 @@ survives() {
     survives ser pause --db mariadb: --keys 100
     nothing_is_left
 }
+
+# forgets OPTION...: a server that answers before its log is written loses what it has
+# confirmed, and the check sees it.  Proves that the runs above could have failed.
+forgets() {
+    local seed seen=0 runs=0
+    for seed in $(seeds); do
+        "$INSULA" test -q --seed "$seed" --nemesis kill --nemesis-interval 0.7 \
+            --time-limit 2.5 --rate 1000 --workload mini --keys 20 "$@" >out 2>&1 || true
+        runs=$((runs + 1))
+        expect si fail >why 2>&1 && seen=$((seen + 1))
+    done
+    echo "# kill $*: lost commits seen in $seen of $runs runs" >&3
+    [ "$seen" -gt 0 ] || { cat why; return 1; }
+}
+
+@test "PostgreSQL with synchronous_commit=off forgets commits when it is killed" {
+    need_postgres
+    forgets --db "postgres:?synchronous_commit=off&wal_writer_delay=1s"
+}
+
+@test "MariaDB with innodb_flush_log_at_trx_commit=0 forgets commits when it is killed" {
+    need_mariadb
+    forgets --db "mariadb:?innodb_flush_log_at_trx_commit=0"
+}

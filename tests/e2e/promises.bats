@@ -73,7 +73,7 @@ small="--keys 20 --ops 4 --txns 1500"
     need_postgres
     # shellcheck disable=SC2086
     shows rc si "LostUpdate G-single" --db "postgres:?fsync=off" --isolation read-committed \
-        --workload mini --keys 10 --txns 1500
+        --workload mini --ops 2 --keys 10 --txns 1500
 }
 
 @test "MariaDB read uncommitted shows dirty reads" {
