@@ -55,6 +55,10 @@ struct ins_connection {
 struct ins_driver {
     const char *scheme; /* of its URLs */
     const char *title;
+    /* It answers without any wait.  The sessions then wait now and then between two
+     * operations, as a client behind a network does; otherwise a transaction would run
+     * in one go and the sessions would hardly ever meet. */
+    bool embedded;
     /* Start a server if the URL has no host, and make the table.  Fails with a message
      * for people.  finish undoes it; it is called also after a failed prepare. */
     int (*prepare)(struct ins_target *target, struct insula_error *error);

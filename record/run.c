@@ -122,6 +122,7 @@ static int connect_sessions(struct recording *r, struct insula_error *error)
                       ? UINT64_MAX
                       : o->txns / o->sessions + (i < o->txns % o->sessions);
         ins_worker_init(&s->worker, &r->work, i, o->seed);
+        s->pauses = ins_draw_stream(~o->seed, i + 1);
         if (ins_journal_open(&s->journal, o->dir, i, r->work.list, error))
             return error->status;
         s->connection = r->target.driver->connect(&r->target, error);

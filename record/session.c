@@ -40,6 +40,15 @@ static void tell(struct ins_session *s, enum ins_answer answer, const char *wher
                        (int)s->number, "%s: %s", where, message);
 }
 
+/* See embedded in driver.h.  The shortest sleep there is lets others run. */
+static void pause_now_and_then(struct ins_session *s)
+{
+    if (!s->run->target->driver->embedded || !ins_draw_chance(&s->pauses, 0.25))
+        return;
+    struct timespec shortest = {0, 1};
+    (void)nanosleep(&shortest, NULL);
+}
+
 static enum ins_answer run_operation(struct ins_session *s,
                                      const struct ins_plan_op *op)
 {
@@ -76,8 +85,10 @@ static enum ins_outcome run_transaction(struct ins_session *s, unsigned *ran,
     const struct ins_driver *d = s->run->target->driver;
     enum ins_answer answer = d->begin(s->connection);
     *ran = 0;
-    while (answer == INS_DONE && *ran < s->plan.count)
+    while (answer == INS_DONE && *ran < s->plan.count) {
         answer = run_operation(s, &s->plan.op[(*ran)++]);
+        pause_now_and_then(s);
+    }
     if (answer == INS_DONE && !s->plan.rollback) {
         answer = d->commit(s->connection);
         tell(s, answer, "commit");

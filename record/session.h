@@ -26,6 +26,7 @@ struct ins_session {
     pthread_t thread;
     struct ins_connection *connection;
     struct ins_worker worker;
+    struct ins_draw pauses; /* its own stream, so that plans do not depend on them */
     struct ins_journal journal;
     struct ins_plan plan;
     struct ins_list list;

@@ -361,6 +361,7 @@ static enum ins_answer append(struct ins_connection *base, int64_t key, int64_t 
 const struct ins_driver ins_driver_sqlite = {
     .scheme = "sqlite",
     .title = "SQLite",
+    .embedded = true,
     .prepare = prepare,
     .finish = finish,
     .connect = connect_file,

@@ -53,8 +53,8 @@ small="--keys 20 --ops 4 --txns 1500"
 
 @test "SQLite with a shared cache and read_uncommitted shows dirty reads" {
     need_driver sqlite
-    # shellcheck disable=SC2086
-    shows none rc "AbortedRead IntermediateRead" --isolation read-uncommitted $small --abort 0.2
+    shows none rc "AbortedRead IntermediateRead" --isolation read-uncommitted --keys 10 --ops 8 \
+        --txns 2000 --abort 0.2
 }
 
 @test "PostgreSQL serializable is serializable" {
@@ -66,7 +66,8 @@ small="--keys 20 --ops 4 --txns 1500"
 @test "PostgreSQL repeatable read is snapshot isolation, with write skew" {
     need_postgres
     # shellcheck disable=SC2086
-    shows si ser G2-item --db "postgres:?fsync=off" --isolation repeatable-read $small
+    shows si ser G2-item --db "postgres:?fsync=off" --isolation repeatable-read \
+        --workload mini --keys 10 --txns 1500
 }
 
 @test "PostgreSQL read committed loses updates" {
