@@ -159,6 +159,84 @@ static void put_walk(struct writer *w, struct ins_walk walk)
     }
 }
 
+/* ---- the cycle ---- */
+
+static bool is_pair(const struct ins_engine *e, uint32_t link)
+{
+    return link != INS_NONE && (e->link.at[link].why & INS_LINK_KIND) == INS_LINK_PAIR;
+}
+
+/* Is the step from node i to node i + 1 of the walk inside one transaction?  A cycle
+ * goes on at its other end. */
+static bool stays(const struct writer *w, struct ins_walk walk, uint32_t i, bool cyclic)
+{
+    const uint32_t steps = walk.n_nodes - 1;
+    if (!cyclic && i >= steps)
+        return false;
+    const uint32_t at = walk.node + i % steps;
+    return w->p->link.at[at] == INS_NONE &&
+           ins_node_txn(w->e, w->p->node.at[at]) ==
+               ins_node_txn(w->e, w->p->node.at[at + 1]);
+}
+
+/* What forces link number i of a walk, when it can take the link's place: two writers
+ * are ordered because the one reaches the other, which says more than that they wrote
+ * the same key.  The way starts at the first one's begin, where the walk must come in,
+ * and ends at the other's commit, where it must go out. */
+static const struct ins_walk *way_of(const struct writer *w, struct ins_walk walk,
+                                     uint32_t i, bool cyclic)
+{
+    const uint32_t steps = walk.n_nodes - 1;
+    const uint32_t link = w->p->link.at[walk.node + i];
+    if (!is_pair(w->e, link))
+        return NULL;
+    const struct ins_argument_step *s = ins_argument_find(w->p, link);
+    if (!s || s->walk.n_nodes < 2)
+        return NULL;
+    const uint32_t *node = w->p->node.at;
+    const uint32_t first = node[s->walk.node];
+    const uint32_t last = node[s->walk.node + s->walk.n_nodes - 1];
+    const bool comes_in =
+        first == node[walk.node + i] ||
+        ((cyclic || i) && stays(w, walk, (i + steps - 1) % steps, cyclic));
+    const bool goes_out =
+        last == node[walk.node + i + 1] || stays(w, walk, i + 1, cyclic);
+    return comes_in && goes_out ? &s->walk : NULL;
+}
+
+static void put_expanded(struct writer *w, struct ins_walk walk, bool cyclic,
+                         unsigned depth)
+{
+    for (uint32_t i = 0; i + 1 < walk.n_nodes; i++) {
+        const struct ins_walk *way = depth ? way_of(w, walk, i, cyclic) : NULL;
+        if (way)
+            put_expanded(w, *way, false, depth - 1);
+        else
+            put_walk(w, (struct ins_walk){walk.node + i, 2});
+    }
+}
+
+static bool visits_twice(const struct writer *w)
+{
+    for (size_t i = 0; i < w->edge.len; i++)
+        for (size_t j = i + 1; j < w->edge.len; j++)
+            if (w->edge.at[i].from == w->edge.at[j].from)
+                return true;
+    return false;
+}
+
+/* The cycle, through what orders its writers rather than by the order, as long as no
+ * transaction is met twice. */
+static void put_cycle(struct writer *w)
+{
+    enum { DEEPEST = 4, LONGEST = 64 };
+    put_expanded(w, w->p->cycle, true, DEEPEST);
+    if (w->edge.len <= LONGEST && !visits_twice(w))
+        return;
+    w->edge.len = 0;
+    put_walk(w, w->p->cycle);
+}
+
 /* The premise of an RW edge is the WW edge that it rests on; that one has the walk. */
 static void put_steps(struct writer *w)
 {
@@ -292,7 +370,7 @@ void ins_anomaly_from(const struct ins_engine *e, const struct ins_argument *p,
     struct writer w = {.e = e, .p = p};
     struct ins_anomaly a = {.breaks = e->level};
     if (writer_init(&w)) {
-        put_walk(&w, p->cycle);
+        put_cycle(&w);
         a.n_cycle = (uint32_t)w.edge.len;
         put_steps(&w);
         if (!w.edge.failed) {

@@ -54,7 +54,7 @@ static const struct script scripts[] = {
      "wx1 wv1 | wx2 ry | rx12 | wy1 wz1 | wz2 rv | rz12"},
     {"G2-item", "rx0 ry0 wx1 | rx0 ry0 wy1", "rx ry wx1 | rx ry wy1"},
     {"G-single-process", "wx1 wy1 | wx2 ; ry0 | ry1 rx2", "wx1 wy1 | wx2 ; ry | rx12"},
-    {"LongFork-process", "wx1 ; ry0 | wy1 ; rx0", "wx1 ; ry | wy1 ; rx"},
+    {"G-nonadjacent-process", "wx1 ; ry0 | wy1 ; rx0", "wx1 ; ry | wy1 ; rx"},
     {"G2-item-process", "wy1 ; rx0 | wx1 ry0", "wy1 ; rx | wx1 ry"},
     {"G0-realtime", "01 wx1 | 23 wx2 wq1 | 05 rq1 rx1", "01 wx1 | 23 wx2 | 05 rx21"},
     {"G1c-realtime", "01 rx1 | 23 wx1", "01 rx1 | 23 wx1"},
