@@ -73,10 +73,8 @@ int insula_explain(const char *name, const struct insula_report_options *options
     struct ins_error err = {0};
     if (!ins_explain_text(&b, name, o.width, o.color)) {
         ins_buf_release(&b);
-        return ins_handle_fail(
-            error, INSULA_E_USAGE,
-            "no level or anomaly is called '%s'; the nearest is '%s'", name,
-            ins_text_nearest(name));
+        return ins_handle_fail(error, INSULA_E_USAGE,
+                               "no level or anomaly is called '%s'", name);
     }
     return finish(&b, INS_OK, &err, error);
 }

@@ -74,7 +74,11 @@ static void explain_kind(const struct pen *p, enum ins_kind kind,
     const struct ins_kind_text *t = &ins_kind_texts[kind];
     char name[64];
     ins_anomaly_name(kind, suffix, name, sizeof name);
-    heading(p, name, t->title);
+    struct ins_buf title = {0};
+    ins_say_title(&title, kind, suffix);
+    ins_buf_char(&title, 0);
+    heading(p, name, title.failed ? t->title : title.at);
+    ins_buf_release(&title);
     paragraph(p, NULL, t->meaning);
     paragraph(p, "Definition", t->definition);
     if (ins_suffix_texts[suffix])

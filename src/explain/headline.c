@@ -176,6 +176,27 @@ static void say_lost_update(struct ins_buf *b, const struct ins_story *s)
     ins_buf_text(b, " updated the same version: one of the updates is lost.");
 }
 
+/* A pair that contradicts session order or real time: who came later missed a write. */
+static bool say_overlooked(struct ins_buf *b, const struct ins_story *s)
+{
+    const struct ins_anomaly *a = s->a;
+    if (a->n_cycle != 2)
+        return false;
+    const bool swap = a->edge[0].type == INS_RW;
+    const struct ins_edge *order = &a->edge[swap];
+    const struct ins_edge *miss = &a->edge[!swap];
+    if (miss->type != INS_RW || (order->type != INS_RT && order->type != INS_SO))
+        return false;
+    ins_say_txn(b, s->h, miss->from);
+    ins_buf_text(b, order->type == INS_RT ? " began after " : " comes after ");
+    ins_say_txn(b, s->h, miss->to);
+    ins_buf_text(b, order->type == INS_RT ? " had ended" : " in their session");
+    ins_buf_text(b, ", and yet it missed its ");
+    ins_say_written(b, s->h, miss->to, miss->key);
+    ins_buf_char(b, '.');
+    return true;
+}
+
 static const char *cycle_words(const struct ins_anomaly *a)
 {
     switch ((int)a->kind) {
@@ -222,7 +243,7 @@ void ins_say_headline(struct ins_buf *b, const struct ins_story *s)
              (a->kind == INS_NON_MONO_READ_CO || a->kind == INS_FRACTURED_READ_CO ||
               a->kind == INS_CO_CONFLICT_CM))
         say_stale(b, s, stale);
-    else {
+    else if (!say_overlooked(b, s)) {
         say_names(b, s);
         ins_buf_text(b, cycle_words(a));
     }

@@ -279,7 +279,6 @@ static int compare_turn(const void *a, const void *b)
 enum ins_status ins_story_order(const struct ins_result *r, uint32_t **order,
                                 struct ins_error *err)
 {
-    uint32_t seen[INS_N_KINDS * INS_N_SUFFIXES] = {0};
     const size_t n = r->anomaly.len;
     struct turn *turn = INS_NEW(struct turn, n + 1);
     *order = INS_NEW(uint32_t, n + 1);
@@ -292,8 +291,14 @@ enum ins_status ins_story_order(const struct ins_result *r, uint32_t **order,
     for (uint32_t i = 0; i < n; i++) {
         const struct ins_anomaly *a = &r->anomaly.at[i];
         const uint32_t name = (uint32_t)a->kind * INS_N_SUFFIXES + (uint32_t)a->suffix;
-        turn[i] = (struct turn){seen[name]++, (uint32_t)a->breaks, name, i};
+        turn[i] = (struct turn){0, (uint32_t)a->breaks, name, i};
     }
+    /* Once to count those of a name from weak to strong, once with that count. */
+    if (n > 1)
+        qsort(turn, n, sizeof *turn, compare_turn);
+    uint32_t seen[INS_N_KINDS * INS_N_SUFFIXES] = {0};
+    for (uint32_t i = 0; i < n; i++)
+        turn[i].nth = seen[turn[i].name]++;
     if (n > 1)
         qsort(turn, n, sizeof *turn, compare_turn);
     for (uint32_t i = 0; i < n; i++)

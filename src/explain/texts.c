@@ -17,6 +17,20 @@ bool ins_level_forbids(enum ins_level level, enum ins_kind kind, enum ins_suffix
     return (ins_level_table[level].implies >> ins_kind_table[kind].breaks) & 1;
 }
 
+bool ins_level_forbids_this(enum ins_level level, const struct ins_anomaly *a)
+{
+    return ins_level_forbids(level, a->kind, a->suffix) ||
+           (a->suffix != INS_REALTIME &&
+            (ins_level_table[level].implies >> a->breaks) & 1);
+}
+
+void ins_say_title(struct ins_buf *b, enum ins_kind kind, enum ins_suffix suffix)
+{
+    static const char *const tail[INS_N_SUFFIXES] = {"", ", against session order",
+                                                     ", against real time"};
+    ins_buf_fmt(b, "%s%s", ins_kind_texts[kind].title, tail[suffix]);
+}
+
 /* The next letter that counts, lower case; 0 at the end. */
 static int next_letter(const char **s)
 {
@@ -79,48 +93,6 @@ bool ins_kind_find(const char *name, enum ins_kind *kind, enum ins_suffix *suffi
             return true;
         }
     return false;
-}
-
-enum { LONGEST_NAME = 40 };
-
-/* One row of the table of edit distances, for the next letter c of the other text. */
-static void next_row(unsigned *row, const char *b, size_t n, char c)
-{
-    unsigned diagonal = row[0]++;
-    for (size_t j = 0; j < n; j++) {
-        const bool same = tolower((unsigned char)c) == tolower((unsigned char)b[j]);
-        unsigned best = diagonal + !same;
-        diagonal = row[j + 1];
-        best = row[j] + 1 < best ? row[j] + 1 : best;
-        row[j + 1] = diagonal + 1 < best ? diagonal + 1 : best;
-    }
-}
-
-static unsigned distance(const char *a, const char *b)
-{
-    unsigned row[LONGEST_NAME + 1];
-    const size_t n = strnlen(b, LONGEST_NAME);
-    for (unsigned j = 0; j <= n; j++)
-        row[j] = j;
-    for (unsigned i = 0; a[i] && i < LONGEST_NAME; i++)
-        next_row(row, b, n, a[i]);
-    return row[n];
-}
-
-const char *ins_text_nearest(const char *name)
-{
-    const char *best = ins_level_table[0].id;
-    unsigned least = distance(name, best);
-    for (int i = 1; i < INS_N_LEVELS + INS_N_KINDS; i++) {
-        const char *known = i < INS_N_LEVELS ? ins_level_table[i].id
-                                             : ins_kind_table[i - INS_N_LEVELS].name;
-        const unsigned d = distance(name, known);
-        if (d < least) {
-            least = d;
-            best = known;
-        }
-    }
-    return best;
 }
 
 /* ---- drawing an example ---- */

@@ -51,12 +51,16 @@ extern const struct ins_example ins_stale_example;
 bool ins_level_forbids(enum ins_level level, enum ins_kind kind,
                        enum ins_suffix suffix);
 
+/* The same for an anomaly that was found: what breaks a level breaks all that imply it.
+ */
+bool ins_level_forbids_this(enum ins_level level, const struct ins_anomaly *a);
+
+/* "read skew, against real time" */
+void ins_say_title(struct ins_buf *b, enum ins_kind kind, enum ins_suffix suffix);
+
 /* Look up an anomaly by name, letter case and '-', '_' and ' ' aside, with or without
  * suffix.  False when there is none. */
 bool ins_kind_find(const char *name, enum ins_kind *kind, enum ins_suffix *suffix);
-
-/* The known name nearest to one that is not known. */
-const char *ins_text_nearest(const char *name);
 
 /* Draw an example, every line after `indent` blanks. */
 void ins_example_draw(struct ins_buf *b, const struct ins_example *e, unsigned indent);

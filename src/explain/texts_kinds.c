@@ -17,6 +17,8 @@
     "Experimental Observations, VLDB 2020"
 #define CRITIQUE "Berenson et al., A Critique of ANSI SQL Isolation Levels, SIGMOD 1995"
 
+#define BY_LISTS \
+    "Where lists show the version order, every level from rc on forbids it."
 #define NOBODY "No level of any common database permits it: it is a bug."
 
 const struct ins_example ins_stale_example = {
@@ -272,13 +274,13 @@ const struct ins_kind_text ins_kind_texts[INS_N_KINDS] = {
             .meaning =
                 "Transactions overwrote each other's uncommitted writes: what is left "
                 "is a mixture of them.",
-            .definition = "A cycle of version order (WW) alone.",
+            .definition = "A cycle of version order (WW) alone. " BY_LISTS,
             .databases = NOBODY,
             .references = ADYA " (G0); " ELLE,
             .example = EXAMPLE("t1 is first on x and second on y.",
                                {1, 1, 'c', "append(x)=1 append(y)=1"},
                                {2, 1, 'c', "append(x)=2 append(y)=2"},
-                               {3, 2, 'c', "r(x)=[1,2] r(y)=[2,1]"}),
+                               {3, 2, 'c', "r(x)=[1,2]"}, {4, 2, 'c', "r(y)=[2,1]"}),
         },
     [INS_G1C] =
         {
@@ -286,7 +288,8 @@ const struct ins_kind_text ins_kind_texts[INS_N_KINDS] = {
             .meaning = "Each of the transactions read or overwrote something of the "
                        "one before "
                        "it, in a circle: none can have been the first.",
-            .definition = "A cycle of version order (WW) and reads-from (WR).",
+            .definition =
+                "A cycle of version order (WW) and reads-from (WR). " BY_LISTS,
             .databases = NOBODY,
             .references = ADYA " (G1c); " ELLE,
             .example =

@@ -169,6 +169,11 @@ static void say_saw(struct ins_buf *b, const struct ins_history *h,
             {.n = e->from});
 }
 
+static const char *and_then(const struct ins_edge *e)
+{
+    return e->rule == INS_WHY_MONOTONIC ? "and then read" : "yet read";
+}
+
 static void say_inferred(struct ins_buf *b, const struct ins_history *h,
                          const struct ins_edge *e)
 {
@@ -177,11 +182,16 @@ static void say_inferred(struct ins_buf *b, const struct ins_history *h,
         return;
     }
     say_saw(b, h, e);
+    if (on_list(h, e) && e->reader_op != INS_NONE) {
+        SAY(b, h, e->key,
+            ", which wrote %v, %s %o: the append of %t must be the older one",
+            {.n = e->from}, {.text = and_then(e)}, {.n = e->reader_op}, {.n = e->from});
+        return;
+    }
     SAY(b, h, e->key,
         ", which wrote %v, %s %v of %t: the %v of %t must be the older one",
-        {.n = e->from},
-        {.text = e->rule == INS_WHY_MONOTONIC ? "and then read" : "yet read"},
-        {.n = e->to}, {.n = e->to}, {.n = e->from}, {.n = e->from});
+        {.n = e->from}, {.text = and_then(e)}, {.n = e->to}, {.n = e->to},
+        {.n = e->from}, {.n = e->from});
 }
 
 void ins_say_supposed(struct ins_buf *b, const struct ins_history *h,

@@ -311,14 +311,16 @@ static void put_heading(struct sheet *p)
     const struct ins_anomaly *a = p->s->a;
     char name[64];
     ins_anomaly_name(a->kind, a->suffix, name, sizeof name);
-    ins_buf_fmt(p->b, "{\"name\":\"%s\",\"title\":\"%s\",\"breaks\":\"%s\"", name,
-                ins_kind_texts[a->kind].title, ins_level_table[a->breaks].id);
+    ins_buf_fmt(p->b, "{\"name\":\"%s\",\"breaks\":\"%s\",\"title\":", name,
+                ins_level_table[a->breaks].id);
+    ins_say_title(&p->text, a->kind, a->suffix);
+    put_said(p->b, &p->text);
     if (ins_kind_table[a->kind].letter)
         ins_buf_fmt(p->b, ",\"letter\":\"%c\"", ins_kind_table[a->kind].letter);
     ins_buf_text(p->b, ",\"forbids\":[");
     bool first = true;
     for (int l = 0; l < INS_N_LEVELS; l++)
-        if (ins_level_forbids((enum ins_level)l, a->kind, a->suffix)) {
+        if (ins_level_forbids_this((enum ins_level)l, a)) {
             ins_buf_fmt(p->b, "%s\"%s\"", first ? "" : ",", ins_level_table[l].id);
             first = false;
         }
@@ -326,7 +328,10 @@ static void put_heading(struct sheet *p)
     ins_say_headline(&p->text, p->s);
     put_said(p->b, &p->text);
     ins_buf_text(p->b, ",\"meaning\":");
-    put_string(p->b, ins_kind_texts[a->kind].meaning);
+    ins_buf_text(&p->text, ins_kind_texts[a->kind].meaning);
+    if (ins_suffix_texts[a->suffix])
+        ins_buf_fmt(&p->text, " %s", ins_suffix_texts[a->suffix]);
+    put_said(p->b, &p->text);
 }
 
 static enum ins_status put_anomaly(struct ins_buf *b, const struct ins_history *h,

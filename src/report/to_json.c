@@ -230,7 +230,10 @@ static void put_stages(struct ins_buf *b, const struct ins_report_item *item)
             }
         if (again)
             continue;
-        ins_buf_fmt(b, ", \"%s_s\": ", r->stage[i].name);
+        ins_buf_text(b, ", \"");
+        for (const char *c = r->stage[i].name; *c; c++)
+            ins_buf_char(b, *c == ' ' ? '_' : *c);
+        ins_buf_text(b, "_s\": ");
         put_seconds(b, s);
     }
     ins_buf_text(b, "}, \"peak_rss_bytes\": ");

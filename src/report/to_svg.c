@@ -260,7 +260,8 @@ static void draw(struct picture *p)
     ins_buf_text(p->b, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
     char name[64];
     ins_anomaly_name(p->s->a->kind, p->s->a->suffix, name, sizeof name);
-    ins_buf_fmt(&text, "%s: %s", name, ins_kind_texts[p->s->a->kind].title);
+    ins_buf_fmt(&text, "%s: ", name);
+    ins_say_title(&text, p->s->a->kind, p->s->a->suffix);
     put_text(p, 12, 28, "h1", &text);
     put_text(p, 12, 52, "why", &story);
     put_lanes(p, &text);

@@ -226,24 +226,52 @@ static void print_verdicts(const struct page *p, const struct ins_result *r)
 
 /* ---- who did what ---- */
 
+/* Real times of the story: from when they count, and in which unit. */
+struct clock {
+    bool shown;
+    int64_t zero;
+    double unit;
+    const char *name;
+};
+
+static struct clock clock_of(const struct ins_story *s)
+{
+    const struct ins_history *h = s->h;
+    struct clock c = {.zero = INT64_MAX};
+    int64_t last = INT64_MIN;
+    for (uint32_t i = 0; i < s->a->n_edges; i++)
+        c.shown |= s->a->edge[i].type == INS_RT;
+    c.shown = c.shown && h->has_times;
+    for (uint32_t i = 0; i < s->n_txns && c.shown; i++) {
+        const ins_txn t = s->txn[i];
+        if (t == INS_INIT || h->txn_begin[t] == INS_NO_TIME)
+            continue;
+        c.zero = h->txn_begin[t] < c.zero ? h->txn_begin[t] : c.zero;
+        last = h->txn_end[t] > last ? h->txn_end[t] : last;
+    }
+    const double span = c.shown ? (double)last - (double)c.zero : 0;
+    const int step = span < 1e4 ? 0 : span < 1e7 ? 1 : span < 1e10 ? 2 : 3;
+    static const double unit[] = {1, 1e3, 1e6, 1e9};
+    static const char *const name[] = {"ns", "µs", "ms", "s"};
+    c.unit = unit[step];
+    c.name = name[step];
+    return c;
+}
+
 static void say_when(struct ins_buf *b, const struct ins_story *s, ins_txn t)
 {
     const struct ins_history *h = s->h;
-    int64_t zero = INT64_MAX;
-    bool matters = false;
-    for (uint32_t i = 0; i < s->a->n_edges; i++)
-        matters |= s->a->edge[i].type == INS_RT;
-    if (!matters || !h->has_times || t == INS_INIT || h->txn_begin[t] == INS_NO_TIME)
+    const struct clock c = clock_of(s);
+    if (!c.shown || t == INS_INIT || h->txn_begin[t] == INS_NO_TIME)
         return;
-    for (uint32_t i = 0; i < s->n_txns; i++)
-        if (s->txn[i] != INS_INIT && h->txn_begin[s->txn[i]] != INS_NO_TIME &&
-            h->txn_begin[s->txn[i]] < zero)
-            zero = h->txn_begin[s->txn[i]];
-    ins_buf_fmt(b, "%.3f to ", (double)(h->txn_begin[t] - zero) / 1e6);
+    const int digits = c.unit > 1 ? 3 : 0;
+    ins_buf_fmt(b, "from %.*f to ", digits,
+                ((double)h->txn_begin[t] - (double)c.zero) / c.unit);
     if (h->txn_end[t] == INS_NO_TIME)
-        ins_buf_text(b, "? ms");
+        ins_buf_fmt(b, "? %s", c.name);
     else
-        ins_buf_fmt(b, "%.3f ms", (double)(h->txn_end[t] - zero) / 1e6);
+        ins_buf_fmt(b, "%.*f %s", digits,
+                    ((double)h->txn_end[t] - (double)c.zero) / c.unit, c.name);
 }
 
 /* Where a transaction stands and what became of it: "t7 line 40 aborted". */
@@ -498,6 +526,8 @@ static void print_meaning(struct page *p, const struct ins_anomaly *a)
         p->meant[a->suffix] |= UINT64_C(1) << a->kind;
         ins_blanks(p->b, 4);
         ins_buf_text(&text, ins_kind_texts[a->kind].meaning);
+        if (ins_suffix_texts[a->suffix])
+            ins_buf_fmt(&text, " %s", ins_suffix_texts[a->suffix]);
         wrapped(p, &text, 4, 4);
         ins_buf_char(p->b, '\n');
         text.len = 0;
@@ -505,7 +535,7 @@ static void print_meaning(struct page *p, const struct ins_anomaly *a)
     ins_buf_text(&text, "Forbidden by ");
     bool first = true;
     for (int l = 0; l < INS_N_LEVELS; l++)
-        if (ins_level_forbids((enum ins_level)l, a->kind, a->suffix)) {
+        if (ins_level_forbids_this((enum ins_level)l, a)) {
             ins_buf_fmt(&text, "%s%s", first ? "" : ", ", ins_level_table[l].id);
             first = false;
         }
@@ -533,7 +563,9 @@ static enum ins_status print_anomaly(struct page *p, const struct ins_anomaly *a
     ink(p, PLAIN);
     if (ins_kind_table[a->kind].letter)
         ins_buf_fmt(p->b, " (%c)", ins_kind_table[a->kind].letter);
-    ins_buf_fmt(p->b, ": %s\n\n", ins_kind_texts[a->kind].title);
+    ins_buf_text(p->b, ": ");
+    ins_say_title(p->b, a->kind, a->suffix);
+    ins_buf_text(p->b, "\n\n");
     struct ins_buf line = {0};
     ins_say_headline(&line, &s);
     ins_blanks(p->b, 4);

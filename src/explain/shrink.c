@@ -1,0 +1,236 @@
+#include "shrink.h"
+
+#include "check/check.h"
+#include "explain/cut.h"
+#include "explain/story.h"
+
+struct hunt {
+    const struct ins_anomaly *a; /* may be NULL */
+    enum ins_level level;
+    struct ins_limit *limit;
+    struct ins_cut cut;
+    struct ins_part best, trial;
+    struct ins_error *err;
+    enum ins_status st; /* of the first trial that failed for want of memory */
+};
+
+/* Does the trial still fail for the same reason?  Unknown counts as no. */
+static bool fails(struct hunt *hunt, const struct ins_part *part)
+{
+    struct ins_history *h = NULL;
+    struct ins_result *r = NULL;
+    if (hunt->st)
+        return false;
+    hunt->st = ins_part_build(part, &hunt->cut, &h, hunt->err);
+    if (hunt->st)
+        return false;
+    struct ins_check_options o = {.levels = UINT32_C(1) << hunt->level,
+                                  .threads = 1,
+                                  .max_listed = 1,
+                                  .limit = hunt->limit};
+    if (hunt->a)
+        o.levels |= UINT32_C(1) << hunt->a->breaks;
+    bool yes = false;
+    struct ins_error ignored = {0};
+    if (h->n_ops && !ins_check(h, &o, &r, &ignored))
+        yes = r->level[hunt->level].verdict == INS_FAIL &&
+              (!hunt->a || r->count[hunt->a->kind][hunt->a->suffix]);
+    ins_result_free(r);
+    ins_history_free(h);
+    return yes;
+}
+
+/* Places are dropped in runs: by transaction, or one by one.  `first` holds where each
+ * run starts, and one past the last. */
+static bool try_without(struct hunt *hunt, const struct ins_vec_u32 *first, size_t from,
+                        size_t to)
+{
+    bool some = false;
+    ins_part_copy(&hunt->trial, &hunt->best, &hunt->cut);
+    for (uint32_t i = first->at[from]; i < first->at[to]; i++)
+        if (hunt->trial.op[i]) {
+            ins_part_drop(&hunt->trial, &hunt->cut, i);
+            some = true;
+        }
+    if (!some)
+        return false;
+    ins_part_settle(&hunt->trial, &hunt->cut);
+    if (!hunt->trial.n_ops || !fails(hunt, &hunt->trial))
+        return false;
+    ins_part_copy(&hunt->best, &hunt->trial, &hunt->cut);
+    return true;
+}
+
+static bool stop(const struct hunt *hunt)
+{
+    return hunt->st || ins_limit_hit(hunt->limit);
+}
+
+/* The runs that still have something in. */
+static bool list_runs(const struct hunt *hunt, bool by_txn, struct ins_vec_u32 *first)
+{
+    const struct ins_cut *c = &hunt->cut;
+    ins_txn last = INS_INIT;
+    first->len = 0;
+    for (uint32_t i = 0; i < c->op.len; i++) {
+        if (!hunt->best.op[i])
+            continue;
+        if (!by_txn || c->txn.at[i] != last)
+            ins_vec_u32_push(first, i);
+        last = c->txn.at[i];
+    }
+    ins_vec_u32_push(first, (uint32_t)c->op.len);
+    return !first->failed;
+}
+
+/* Drop runs in pieces of half, a quarter, ... down to single ones, `rounds` times over
+ * the single ones until nothing changes.  True when something went. */
+static bool reduce(struct hunt *hunt, bool by_txn)
+{
+    struct ins_vec_u32 first = {0};
+    bool changed = false;
+    bool again = true;
+    size_t piece = SIZE_MAX;
+    while (again && !stop(hunt) && list_runs(hunt, by_txn, &first)) {
+        const size_t n = first.len - 1;
+        if (piece > n / 2)
+            piece = n / 2 ? n / 2 : 1;
+        bool went = false;
+        /* From the end: later transactions tend to be needed less. */
+        for (size_t to = n; to > 0 && !stop(hunt);) {
+            const size_t from = to > piece ? to - piece : 0;
+            went |= try_without(hunt, &first, from, to);
+            to = from;
+        }
+        changed |= went;
+        again = went || piece > 1;
+        if (!went)
+            piece = piece > 1 ? piece / 2 : 1;
+    }
+    if (first.failed)
+        hunt->st = ins_nomem(hunt->err, "a counterexample");
+    ins_vec_u32_release(&first);
+    return changed;
+}
+
+static void minimise(struct hunt *hunt)
+{
+    (void)reduce(hunt, true);
+    while (!stop(hunt) && reduce(hunt, false) && reduce(hunt, true))
+        continue;
+}
+
+static void release(struct hunt *hunt)
+{
+    ins_part_release(&hunt->best);
+    ins_part_release(&hunt->trial);
+    ins_cut_release(&hunt->cut);
+}
+
+/* Set out from a cut that is already made.  False when it does not fail the same way.
+ */
+static bool set_out(struct hunt *hunt)
+{
+    hunt->st = ins_part_init(&hunt->best, &hunt->cut, hunt->err);
+    if (!hunt->st)
+        hunt->st = ins_part_init(&hunt->trial, &hunt->cut, hunt->err);
+    return !hunt->st && fails(hunt, &hunt->best);
+}
+
+/* All operations of the transactions of a story. */
+static bool whole_txns(const struct ins_story *s, struct ins_vec_u32 *op)
+{
+    for (uint32_t i = 0; i < s->n_txns; i++)
+        for (uint32_t o = s->h->txn_op[s->txn[i]]; o < s->h->txn_op[s->txn[i] + 1]; o++)
+            ins_vec_u32_push(op, o);
+    return !op->failed;
+}
+
+/* From little to much: the operations that matter; with all elements of their lists;
+ * all operations of their transactions. */
+static bool start_small(struct hunt *hunt, const struct ins_history *h)
+{
+    struct ins_story s;
+    hunt->st = ins_story_init(&s, h, hunt->a, hunt->err);
+    if (hunt->st)
+        return false;
+    struct ins_vec_u32 all = {0};
+    bool found = false;
+    for (int attempt = 0; attempt < 3 && !found && !hunt->st; attempt++) {
+        const uint32_t *op = s.op;
+        uint32_t n = s.n_ops;
+        if (attempt == 2 && whole_txns(&s, &all)) {
+            op = all.at;
+            n = (uint32_t)all.len;
+        }
+        if (!n)
+            continue;
+        hunt->st = ins_cut_init(&hunt->cut, h, op, n, attempt > 0, hunt->err);
+        found = !hunt->st && set_out(hunt);
+        if (!found)
+            release(hunt);
+    }
+    ins_vec_u32_release(&all);
+    ins_story_release(&s);
+    return found;
+}
+
+enum ins_status ins_shrink(const struct ins_history *h, const struct ins_anomaly *a,
+                           enum ins_level level, struct ins_limit *limit,
+                           struct ins_history **out, struct ins_error *err)
+{
+    struct hunt hunt = {.a = a, .level = level, .limit = limit, .err = err};
+    *out = NULL;
+    bool found = a && start_small(&hunt, h);
+    if (!found && !hunt.st) {
+        hunt.st = ins_cut_init_all(&hunt.cut, h, err);
+        found = !hunt.st && set_out(&hunt);
+    }
+    if (!found && !hunt.st && hunt.a) {
+        /* The whole history without its unknown reads is known to fail; only the name
+         * may differ when other levels are asked for.  Any reason will do then. */
+        hunt.a = NULL;
+        found = fails(&hunt, &hunt.best);
+    }
+    if (found)
+        minimise(&hunt);
+    if (!found && !hunt.st)
+        hunt.st = ins_fail(err, INS_E_LIMIT, 0, "the failure of %s did not show again",
+                           ins_level_table[level].id);
+    if (!hunt.st)
+        hunt.st = ins_part_build(&hunt.best, &hunt.cut, out, err);
+    release(&hunt);
+    return hunt.st;
+}
+
+static uint32_t txns_named(const struct ins_history *h, const struct ins_anomaly *a)
+{
+    struct ins_story s;
+    if (a->n_branches || ins_story_init(&s, h, a, NULL))
+        return UINT32_MAX - 1;
+    const uint32_t n = s.n_txns;
+    ins_story_release(&s);
+    return n;
+}
+
+const struct ins_anomaly *ins_shrink_choose(const struct ins_result *r,
+                                            const struct ins_history *h,
+                                            enum ins_level level)
+{
+    const struct ins_anomaly *best = NULL;
+    uint32_t least = UINT32_MAX;
+    bool best_first = false;
+    for (size_t i = 0; i < r->anomaly.len; i++) {
+        const struct ins_anomaly *a = &r->anomaly.at[i];
+        if (!(r->level[level].kinds & (UINT64_C(1) << a->kind)))
+            continue;
+        const bool first = a->breaks == level;
+        const uint32_t n = first < best_first ? UINT32_MAX : txns_named(h, a);
+        if (n == UINT32_MAX || (first == best_first && n >= least))
+            continue;
+        best = a;
+        least = n;
+        best_first = first;
+    }
+    return best;
+}
