@@ -332,7 +332,8 @@ static bool collect(const struct writer *w, struct ins_anomaly *a,
     a->edge = INS_ARENA_NEW(arena, struct ins_edge, w->edge.len);
     const bool ok = a->txn && a->op && a->edge && !txn.failed && !op.failed;
     if (ok) {
-        memcpy(a->txn, txn.at, txn.len * sizeof *txn.at);
+        if (txn.len)
+            memcpy(a->txn, txn.at, txn.len * sizeof *txn.at);
         if (n)
             memcpy(a->op, op.at, n * sizeof *op.at);
         memcpy(a->edge, w->edge.at, w->edge.len * sizeof *w->edge.at);

@@ -1,0 +1,146 @@
+# check: verdicts, exit statuses, many histories, limits.
+bats_require_minimum_version 1.5.0
+load common
+
+good() {
+    printf 'w(1,1,0,0)\nr(1,1,1,1)\n' >"$1"
+}
+
+# An aborted read: rc and everything above fails.
+bad() {
+    printf 'w(1,1,0,-1)\nr(1,1,1,1)\n' >"$1"
+}
+
+@test "0 when every level passes, 1 when one fails" {
+    good g.txt
+    bad b.txt
+    run -0 "$INSULA" check -l rc,ser g.txt
+    run -1 "$INSULA" check b.txt
+    [[ $output == *AbortedRead* ]]
+    run -0 "$INSULA" check -l ci b.txt
+}
+
+@test "2 when none fails and one is unknown: no times for sser" {
+    good g.txt
+    run -2 "$INSULA" check -l ser,sser g.txt
+    [[ $output == *unknown* ]]
+    # all: what the history can decide
+    run -0 "$INSULA" check g.txt
+}
+
+@test "3 when nothing can be read" {
+    printf 'w(1,1,0,0)\nnonsense\n' >m.txt
+    run -3 --separate-stderr "$INSULA" check m.txt
+    [ -z "$output" ]
+    [[ $stderr == "insula: m.txt:2: "* ]]
+}
+
+@test "several histories: output in argument order, one status" {
+    good g.txt
+    bad b.txt
+    printf 'w(1,1,0,0)\nnonsense\n' >m.txt
+    run -1 --separate-stderr "$INSULA" check --json g.txt m.txt b.txt g.txt
+    [ "$(jq -r '[.histories[].path] | join(" ")' <<<"$output")" = "g.txt m.txt b.txt g.txt" ]
+    [[ $stderr == *"insula: m.txt:2: "* ]]
+    # Half of it could be checked, and nothing failed.
+    run -2 "$INSULA" check g.txt m.txt
+    run -3 "$INSULA" check m.txt m.txt
+}
+
+@test "--json is one document with the fields of the specification" {
+    bad b.txt
+    run -1 --separate-stderr "$INSULA" check --json b.txt
+    jq -e '.insula and (.histories | length) == 1 and
+           (.histories[0] | .path == "b.txt" and .format == "plume" and .sessions == 2 and
+            .transactions.committed == 1 and .transactions.aborted == 1 and
+            .operations == 2 and .keys == 1 and .strongest == "ci" and
+            .counts.AbortedRead == 1 and (.levels | length) >= 7 and
+            (.levels[] | select(.level == "rc") | .verdict == "fail") and
+            (.anomalies[0].name == "AbortedRead") and .stages.parse_s >= 0 and
+            .peak_rss_bytes > 0)' <<<"$output"
+}
+
+@test "reports go where they are asked to" {
+    bad b.txt
+    run -1 "$INSULA" check -q --html r.html --dot r.dot --junit r.xml --svg r.svg b.txt
+    grep -qi '<!doctype html>' r.html
+    grep -q digraph r.dot
+    grep -q '<testcase' r.xml
+    grep -q '<svg' r.svg
+}
+
+@test "a certificate is for one history, and so is a counterexample" {
+    good g.txt
+    run -3 "$INSULA" check --certificate c g.txt g.txt
+    [[ $output == "insula: --counterexample and --certificate are for one history, 2 given" ]]
+}
+
+@test "colour: never by default in a pipe, always when asked, NO_COLOR only stops auto" {
+    bad b.txt
+    run -1 "$INSULA" check b.txt
+    [[ $output != *$'\033['* ]]
+    run -1 "$INSULA" check --color always b.txt
+    [[ $output == *$'\033['* ]]
+    NO_COLOR=1 run -1 "$INSULA" check --color always b.txt
+    [[ $output == *$'\033['* ]]
+}
+
+@test "-v says on standard error what took how long" {
+    good g.txt
+    run -0 --separate-stderr "$INSULA" check -v g.txt
+    [[ $stderr =~ "insula: g.txt: load "[0-9.]+" s, check "[0-9.]+" s" ]]
+}
+
+@test "--timeout gives unknown and 2, soon" {
+    "$INSULA" gen --level ser --txns 100000 --seed 1 -t insulab -q -o h.insulab
+    SECONDS=0
+    run -2 "$INSULA" check -l ser --timeout 0.05 h.insulab
+    [ $SECONDS -le 5 ]
+}
+
+@test "Ctrl-C ends a check with what it has, or the program" {
+    "$INSULA" gen --level ser --txns 200000 --ops 20 --seed 1 -t insulab -q -o h.insulab
+    "$INSULA" check h.insulab >out 2>err &
+    pid=$!
+    sleep 0.4
+    kill -INT $pid
+    status=0
+    wait $pid || status=$?
+    # 130 while loading; 2 with unknown verdicts, or 0 when it had just finished.
+    [ $status = 130 ] || [ $status = 2 ] || [ $status = 0 ]
+}
+
+# What inject plants is found under its name, at its level, and not below.
+@test "every planted anomaly is found and named" {
+    names="ThinAirRead:rc AbortedRead:rc FutureRead:rc NotMyOwnWrite:rc NotMyLastWrite:rc
+        IntermediateRead:rc CyclicCO:rc NonMonoReadCO:rc NonMonoReadCM:rc
+        NonRepeatableRead:ra FracturedReadCO:ra FracturedReadCM:ra COConflictCM:cc
+        ConflictCM:cc LostUpdate:si G-single:pc LongFork:pc G-nonadjacent:si G2-item:ser
+        G-single-process:pc G-nonadjacent-process:pc G2-item-process:ser G0-realtime:sser
+        G1c-realtime:sser G-single-realtime:sser G2-item-realtime:sser"
+    lists="ThinAirRead:rc AbortedRead:rc FutureRead:rc NotMyOwnWrite:rc NotMyLastWrite:rc
+        IntermediateRead:rc CyclicCO:rc NonMonoReadCO:rc NonRepeatableRead:ra
+        FracturedReadCO:ra COConflictCM:cc duplicate-elements:rc incompatible-order:rc G0:rc
+        G1c:rc LostUpdate:si G-single:pc LongFork:pc G-nonadjacent:si G2-item:ser
+        G-single-process:pc G-nonadjacent-process:pc G2-item-process:ser G0-realtime:sser
+        G1c-realtime:sser G-single-realtime:sser G2-item-realtime:sser"
+    for kind in "" --list; do
+        [ -n "$kind" ] && names=$lists
+        for pair in $names; do
+            name=${pair%:*} level=${pair#*:}
+            "$INSULA" gen $kind --inject "$name" --txns 2000 --seed 3 -q -o h.insula
+            "$INSULA" check --json h.insula 2>/dev/null | jq -e --arg n "$name" --arg l "$level" '
+                .histories[0].levels as $all |
+                ["rc", "ra", "cc", "pc", "si", "ser", "sser"] as $chain |
+                ($chain | index($l)) as $at |
+                ($all | map({(.level): .}) | add) as $by |
+                $by[$l].verdict == "fail" and
+                ($by[$l].anomalies | index($n) != null) and
+                ($by[$l].anomalies | length) == 1 and
+                all($chain[:$at][]; $by[.].verdict == "pass")' >/dev/null ||
+                echo "$kind $name at $level"
+        done
+    done >wrong
+    cat wrong
+    [ ! -s wrong ]
+}
