@@ -68,12 +68,3 @@ bool ins_topo(struct ins_engine *e, struct ins_vec_u32 *cycle)
     ins_free(s.stack);
     return ok;
 }
-
-bool ins_clocks_alloc(struct ins_engine *e)
-{
-    const uint64_t bytes = (uint64_t)e->n_nodes * e->h->n_sessions * sizeof *e->clock;
-    if (ins_limit_memory(e->limit, bytes))
-        return false;
-    e->clock = INS_NEW0(uint32_t, (size_t)e->n_nodes * e->h->n_sessions);
-    return e->clock != NULL;
-}

@@ -188,7 +188,6 @@ void ins_known(struct ins_engine *e);
 /* clocks.c: sort the nodes.  False when there is a cycle: its nodes, each a predecessor
  * of the next and the last of the first, are in *cycle. */
 bool ins_topo(struct ins_engine *e, struct ins_vec_u32 *cycle);
-bool ins_clocks_alloc(struct ins_engine *e);
 static inline const uint32_t *ins_clock(const struct ins_engine *e, uint32_t node)
 {
     return e->clock + (size_t)node * e->h->n_sessions;

@@ -16,6 +16,8 @@
 struct round {
     struct ins_engine *e;
     uint8_t *again; /* nodes whose rules must be looked at, whatever their clock does */
+    uint32_t *seen; /* the clock of each node when its rules were last looked at */
+    uint32_t *now;  /* and the clock of the node at hand as it is looked at */
     bool cyclic;    /* a link was added that closes a cycle */
     bool stale;     /* a link was added against the order */
     uint64_t added;
@@ -72,7 +74,7 @@ static uint32_t last_version(const struct ins_engine *e, uint32_t lo, uint32_t h
 }
 
 /* Rule 1 at the reader of r. */
-static void writers_before_read(struct round *q, uint32_t r)
+static void writers_before_read(struct round *q, uint32_t r, const uint32_t *seen)
 {
     struct ins_engine *e = q->e;
     const uint32_t v = e->read_ver[r];
@@ -82,11 +84,12 @@ static void writers_before_read(struct round *q, uint32_t r)
     if (e->key_done[k])
         return;
     const ins_txn t1 = e->ver_txn[v], t3 = e->read_txn[r];
-    const uint32_t *clock = ins_clock(e, ins_begin_node(e, t3));
     const uint32_t target = ins_ww_target(e, t1);
     for (uint32_t g = e->group_off[k]; g < e->group_off[k + 1]; g++) {
         const uint32_t s = e->group_session[g];
-        uint32_t reach = clock[s];
+        uint32_t reach = q->now[s];
+        if (reach == seen[s])
+            continue;
         if (s == e->h->txn_session[t3]) /* the reader itself does not count */
             reach = ins_begin_node(e, t3) - 1;
         const uint32_t at = ins_clock(e, target)[s];
@@ -97,7 +100,7 @@ static void writers_before_read(struct round *q, uint32_t r)
         if (u == INS_NONE || u == v)
             continue;
         const uint32_t from = ins_commit_node(e, e->ver_txn[u]);
-        if (from > at)
+        if (from > at && from > seen[s])
             add(q, from, target, INS_LINK_OVER | r);
     }
 }
@@ -116,7 +119,7 @@ static void readers_before_write(struct round *q, uint32_t v, ins_txn t2)
 }
 
 /* Rules 2 and 3 at the writer of version u. */
-static void versions_before_write(struct round *q, uint32_t u)
+static void versions_before_write(struct round *q, uint32_t u, const uint32_t *seen)
 {
     struct ins_engine *e = q->e;
     const ins_txn t2 = e->ver_txn[u];
@@ -124,11 +127,13 @@ static void versions_before_write(struct round *q, uint32_t u)
     if (e->key_done[k])
         return;
     const uint32_t own = e->h->txn_session[t2];
-    const uint32_t commit = ins_commit_node(e, t2), begin = ins_begin_node(e, t2);
-    bool first = true;
+    const uint32_t begin = ins_begin_node(e, t2);
+    bool first = seen[own] != q->now[own]; /* later on that has been seen to */
     for (uint32_t g = e->group_off[k]; g < e->group_off[k + 1]; g++) {
         const uint32_t s = e->group_session[g];
         const uint32_t lo = e->group_ver[g], hi = e->group_ver[g + 1];
+        if (q->now[s] == seen[s])
+            continue;
         if (s == own) {
             const uint32_t v = last_version(e, lo, hi, begin - 1, false);
             if (v != INS_NONE) {
@@ -137,12 +142,12 @@ static void versions_before_write(struct round *q, uint32_t u)
             }
             continue;
         }
-        const uint32_t v = last_version(e, lo, hi, ins_clock(e, commit)[s], false);
-        if (v != INS_NONE)
+        const uint32_t v = last_version(e, lo, hi, q->now[s], false);
+        if (v != INS_NONE && ins_commit_node(e, e->ver_txn[v]) > seen[s])
             readers_before_write(q, v, t2);
         if (e->level != INS_SI)
             continue;
-        const uint32_t w = last_version(e, lo, hi, ins_clock(e, commit)[s], true);
+        const uint32_t w = last_version(e, lo, hi, q->now[s], true);
         if (w != INS_NONE && !ins_reaches(e, ins_commit_node(e, e->ver_txn[w]), begin))
             add(q, ins_commit_node(e, e->ver_txn[w]), begin, INS_LINK_PAIR | u);
     }
@@ -156,12 +161,16 @@ static void apply_rules(struct round *q, uint32_t node)
     const ins_txn t = ins_node_txn(e, node);
     if (e->optional[t])
         return;
+    const size_t bytes = e->h->n_sessions * sizeof *q->now;
+    uint32_t *seen = q->seen + (size_t)node * e->h->n_sessions;
+    memcpy(q->now, ins_clock(e, node), bytes);
     if (!e->split || !(node & 1))
         for (uint32_t r = e->read_off[t]; r < e->read_off[t + 1]; r++)
-            writers_before_read(q, r);
+            writers_before_read(q, r, seen);
     if (!e->split || (node & 1))
         for (uint32_t i = e->write_off[t]; i < e->write_off[t + 1]; i++)
-            versions_before_write(q, e->write_ver[i]);
+            versions_before_write(q, e->write_ver[i], seen);
+    memcpy(seen, q->now, bytes);
 }
 
 static bool update_clock(const struct ins_engine *e, uint32_t node)
@@ -225,18 +234,26 @@ static bool impossible(const struct ins_engine *e, uint32_t v, ins_txn t3)
     return overwritten(e, v, t3);
 }
 
+static void look_again(struct round *q, uint32_t node)
+{
+    const uint32_t n = q->e->h->n_sessions;
+    q->again[node] = 1;
+    memset(q->seen + (size_t)node * n, 0, n * sizeof *q->seen);
+}
+
 static void settle(struct round *q, uint32_t r, uint32_t v)
 {
     struct ins_engine *e = q->e;
     const ins_key k = ins_ver_key(e, v);
     if (ins_engine_settle(e, r, v))
-        memset(q->again, 1, e->n_nodes);
+        for (uint32_t u = 0; u < e->n_nodes; u++)
+            look_again(q, u);
     e->n_open--;
     q->added++;
     const uint32_t begin = ins_begin_node(e, e->read_txn[r]);
-    q->again[begin] = 1;
+    look_again(q, begin);
     for (uint32_t u = e->key_ver[k]; u < e->key_ver[k + 1]; u++)
-        q->again[ins_commit_node(e, e->ver_txn[u])] = 1;
+        look_again(q, ins_commit_node(e, e->ver_txn[u]));
     if (v < e->n_vers)
         q->stale |= e->pos[ins_commit_node(e, e->ver_txn[v])] > e->pos[begin];
 }
@@ -296,15 +313,23 @@ static enum ins_found rounds(struct round *q, struct ins_vec_u32 *cycle)
 
 enum ins_found ins_saturate(struct ins_engine *e, struct ins_vec_u32 *cycle)
 {
-    struct round q = {.e = e, .again = INS_NEW(uint8_t, e->n_nodes)};
-    if (!q.again || (!e->clock && !ins_clocks_alloc(e))) {
-        ins_free(q.again);
+    const size_t cells = (size_t)e->n_nodes * e->h->n_sessions;
+    struct round q = {.e = e};
+    if (ins_limit_memory(e->limit, 2 * cells * sizeof *q.seen))
         return INS_FOUND_LIMIT;
+    e->clock = INS_NEW0(uint32_t, cells);
+    q.seen = INS_NEW0(uint32_t, cells);
+    q.now = INS_NEW(uint32_t, e->h->n_sessions);
+    q.again = INS_NEW(uint8_t, e->n_nodes);
+    enum ins_found f = INS_FOUND_LIMIT;
+    if (e->clock && q.seen && q.now && q.again) {
+        memset(q.again, 1, e->n_nodes);
+        for (uint32_t v = ins_begin_node(e, 1); v < e->n_txn_nodes; v++)
+            clock_of(e, v)[e->h->txn_session[ins_node_txn(e, v)]] = v;
+        f = rounds(&q, cycle);
     }
-    memset(q.again, 1, e->n_nodes);
-    for (uint32_t v = ins_begin_node(e, 1); v < e->n_txn_nodes; v++)
-        clock_of(e, v)[e->h->txn_session[ins_node_txn(e, v)]] = v;
-    const enum ins_found f = rounds(&q, cycle);
+    ins_free(q.seen);
+    ins_free(q.now);
     ins_free(q.again);
     return f;
 }
