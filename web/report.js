@@ -94,7 +94,9 @@ function drawList() {
   box.hidden = !h.anomalies || !h.anomalies.length;
   if (box.hidden) return;
   const kids = [el("h2", {}, count(h.total) + (h.total === 1 ? " anomaly" : " anomalies"))];
-  for (const c of h.counts) {
+  /* In the order of the anomalies themselves: weakest level first. */
+  const rank = c => { const i = h.anomalies.findIndex(a => a.name === c.name); return i < 0 ? 1e9 : i; };
+  for (const c of [...h.counts].sort((p, q) => rank(p) - rank(q))) {
     const mine = h.anomalies.map((a, i) => [a, i]).filter(([a]) => a.name === c.name);
     kids.push(el("p", {class: "kind"}, el("span", {}, c.name), el("span", {}, count(c.count))));
     for (const [a, i] of mine)
@@ -110,7 +112,7 @@ function drawList() {
 /* ---- which edges and transactions are drawn ---- */
 
 function baseEdges(a) {
-  if (!a.cases) return range(0, a.cycle);
+  if (!a.cases) return range(0, a.cycle || a.edges.length);
   const c = a.cases[state.branch];
   return range(c.c[0], c.c[1]);
 }
@@ -139,7 +141,7 @@ function drawnEdges(a) {
 function drawnTxns(a, edges) {
   const on = new Set();
   for (const {e} of edges) { on.add(e.f); on.add(e.t); }
-  if (!edges.length) a.txns.forEach((_, i) => on.add(i));
+  if (!a.cycle && !a.cases) a.txns.forEach((_, i) => on.add(i));
   return on;
 }
 
@@ -171,7 +173,7 @@ function layout(a, on, vertical) {
   const labelW = Math.max(...lanes.map(l => a.lanes[l].length)) * 7.6 + 26;
   if (!vertical) {
     const xs = size(ranks.length, "col", "w"), ys = size(lanes.length, "lane", "h");
-    const x0 = stack(xs, labelW + 30, 92), y0 = stack(ys, 30, 58);
+    const x0 = stack(xs, labelW + 30, 92), y0 = stack(ys, 30, 64);
     for (const b of all) { b.x = x0[b.col] + (xs[b.col] - b.w) / 2; b.y = y0[b.lane] + (ys[b.lane] - b.h) / 2; }
     return {boxes, lanes: lanes.map((l, j) => ({name: a.lanes[l], at: y0[j], size: ys[j]})), labelW, vertical};
   }
@@ -214,7 +216,7 @@ function routeAll(lay, edges) {
     const f = lay.boxes.get(d.e.f), t = lay.boxes.get(d.e.t);
     const key = Math.min(d.e.f, d.e.t) + "-" + Math.max(d.e.f, d.e.t);
     const text = d.e.k + (d.e.key !== null ? " " + d.e.key : "");
-    const lw = Math.min(text.length, 26) * 7 + 6;
+    const lw = (Math.min(text.length, 26) + (d.e.p.length ? 2 : 0)) * 6.9 + 12;
     let best = null;
     for (const bow of BOWS) {
       if (bow === 0 && between.get(key) > 1) continue;
@@ -454,7 +456,7 @@ function drawRun() {
   const kids = [el("h2", {}, "The run")];
   if (t) kids.push(throughput(t, ev));
   const errors = ev.filter(e => e.event === "error" || e.event === "lost");
-  const faults = ev.filter(e => !["error", "lost", "reconnect", "start", "end", "stop"].includes(e.event));
+  const faults = ev.filter(e => ["kill", "pause"].includes(e.event));
   const words = ev.filter(e => e.event === "start" || e.event === "end").map(e => e.message).filter(Boolean);
   if (words.length) kids.push(el("p", {class: "facts"}, words.join("; ")));
   if (faults.length || errors.length)
@@ -467,8 +469,10 @@ function throughput(t, ev) {
   const total = range(0, n).map(i => t.done[i] + t.gone[i] + t.dunno[i]);
   const per = t.span / n / 1e9, most = Math.max(1, ...total);
   const s = svg("svg", {class: "chart", viewBox: "0 0 " + W + " " + HT, role: "img", "aria-label": "Transactions over time"});
-  const x = i => L + (W - L - 8) * i / n, y = v => top + (HT - top - B) * (1 - v / most);
-  const at = ns => L + (W - L - 8) * Math.min(1, Math.max(0, (ns - t.start) / t.span));
+  /* Faults may come after the last transaction. */
+  const span = Math.max(t.span, ...ev.map(e => e.time - t.start)), wide = W - L - 8;
+  const at = ns => L + wide * Math.min(1, Math.max(0, (ns - t.start) / span));
+  const x = i => L + wide * (i / n) * (t.span / span), y = v => top + (HT - top - B) * (1 - v / most);
   for (const v of [0, most / 2, most]) {
     s.append(svg("path", {class: "axis", d: "M" + L + " " + y(v) + "H" + (W - 8)}));
     s.append(svg("text", {x: L - 6, y: y(v) + 4, "text-anchor": "end"}, count(Math.round(v / per)) + "/s"));
@@ -477,12 +481,12 @@ function throughput(t, ev) {
     let base = 0;
     for (const [name, v] of [["done", t.done[i]], ["dunno", t.dunno[i]], ["gone", t.gone[i]]]) {
       if (!v) continue;
-      s.append(svg("rect", {class: name, x: x(i).toFixed(1), width: Math.max(0.6, (W - L - 8) / n - 0.8).toFixed(1), y: y(base + v).toFixed(1), height: (y(base) - y(base + v)).toFixed(1)}));
+      s.append(svg("rect", {class: name, x: x(i).toFixed(1), width: Math.max(0.6, x(1) - x(0) - 0.8).toFixed(1), y: y(base + v).toFixed(1), height: (y(base) - y(base + v)).toFixed(1)}));
       base += v;
     }
   }
   for (let i = 0; i <= 5; i++)
-    s.append(svg("text", {x: x(n * i / 5), y: HT - 8, "text-anchor": i === 5 ? "end" : i ? "middle" : "start"}, seconds(t.span * i / 5 / 1e9)));
+    s.append(svg("text", {x: L + wide * i / 5, y: HT - 8, "text-anchor": i === 5 ? "end" : i ? "middle" : "start"}, i ? seconds(span * i / 5 / 1e9) : "0"));
   let paused = null, label = -1e9;
   for (const e of ev) {
     if (["error", "lost", "reconnect", "start", "end", "stop"].includes(e.event)) continue;

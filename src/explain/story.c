@@ -1,5 +1,7 @@
 #include "story.h"
 
+#include "say.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -30,6 +32,21 @@ static void add_below(struct ins_vec_u32 *v, uint32_t x, uint32_t n)
         ins_vec_u32_push(v, x);
 }
 
+/* A read that is wrong by itself is easier to believe beside the writes that were
+ * read. */
+static void add_writers(const struct ins_history *h, const struct ins_anomaly *a,
+                        struct ins_vec_u32 *op)
+{
+    for (uint32_t i = 0; i < a->n_ops; i++) {
+        const uint32_t read = a->op[i];
+        if (read >= h->n_ops || ins_is_write(h, read) ||
+            h->op_from[read] >= INS_FROM_SPECIAL || h->op_from[read] == INS_INIT)
+            continue;
+        add_below(op, ins_last_write(h, h->op_from[read], ins_op_key(h, read)),
+                  h->n_ops);
+    }
+}
+
 static void collect(const struct ins_history *h, const struct ins_anomaly *a,
                     struct ins_vec_u32 *txn, struct ins_vec_u32 *op)
 {
@@ -50,6 +67,8 @@ static void collect(const struct ins_history *h, const struct ins_anomaly *a,
         add_below(op, e->reader_op, h->n_ops);
         add_below(op, e->other_op, h->n_ops);
     }
+    if (!a->n_edges)
+        add_writers(h, a, op);
     for (size_t i = 0; i < op->len; i++)
         ins_vec_u32_push(txn, ins_op_txn(h, op->at[i]));
 }

@@ -19,9 +19,11 @@ bool ins_level_forbids(enum ins_level level, enum ins_kind kind, enum ins_suffix
 
 bool ins_level_forbids_this(enum ins_level level, const struct ins_anomaly *a)
 {
-    return ins_level_forbids(level, a->kind, a->suffix) ||
-           (a->suffix != INS_REALTIME &&
-            (ins_level_table[level].implies >> a->breaks) & 1);
+    if (a->suffix == INS_REALTIME)
+        return level == INS_SSER;
+    if (a->kind == INS_NON_REPEATABLE_READ && level == INS_CI)
+        return true;
+    return (ins_level_table[level].implies >> a->breaks) & 1;
 }
 
 void ins_say_title(struct ins_buf *b, enum ins_kind kind, enum ins_suffix suffix)

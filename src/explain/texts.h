@@ -51,8 +51,7 @@ extern const struct ins_example ins_stale_example;
 bool ins_level_forbids(enum ins_level level, enum ins_kind kind,
                        enum ins_suffix suffix);
 
-/* The same for an anomaly that was found: what breaks a level breaks all that imply it.
- */
+/* The same for an anomaly that was found: the levels that imply the one it breaks. */
 bool ins_level_forbids_this(enum ins_level level, const struct ins_anomaly *a);
 
 /* "read skew, against real time" */

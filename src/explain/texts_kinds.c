@@ -320,7 +320,10 @@ const struct ins_kind_text ins_kind_texts[INS_N_KINDS] = {
             .meaning = "A transaction saw some of another one's effects and missed "
                        "others: the "
                        "state that it saw never existed.",
-            .definition = "A cycle with exactly one anti-dependency (RW).",
+            .definition =
+                "A cycle with exactly one anti-dependency (RW). Prefix consistency "
+                "forbids it only where session order or reads-from leads to it, "
+                "not version order.",
             .databases = "READ COMMITTED everywhere.",
             .references = ADYA " (G-single); " CRITIQUE " (A5A); " ELLE,
             .example =

@@ -230,6 +230,40 @@ static uint32_t make_premises(const struct ins_history *h, const struct ins_edge
     return n + 1;
 }
 
+/* Who read from whom in an anomaly that is no cycle, as edges to draw. */
+static void put_reads(struct sheet *p)
+{
+    const struct ins_story *s = p->s;
+    const struct ins_history *h = s->h;
+    bool first = true;
+    for (uint32_t i = 0; i < s->n_ops; i++)
+        for (uint32_t j = 0; j < s->n_ops && !ins_is_write(h, s->op[i]); j++) {
+            const ins_txn reader = ins_op_txn(h, s->op[i]);
+            const ins_txn writer = ins_op_txn(h, s->op[j]);
+            if (!ins_is_write(h, s->op[j]) || reader == writer ||
+                ins_op_key(h, s->op[i]) != ins_op_key(h, s->op[j]) ||
+                (h->op_from[s->op[i]] != writer &&
+                 h->op_value[s->op[i]] != h->op_value[s->op[j]]))
+                continue;
+            const struct ins_edge e = {.from = writer,
+                                       .to = reader,
+                                       .type = INS_WR,
+                                       .rule = INS_WHY_READ,
+                                       .key = ins_op_key(h, s->op[i]),
+                                       .from_op = s->op[j],
+                                       .to_op = s->op[i],
+                                       .reader = INS_NONE,
+                                       .other = INS_NONE,
+                                       .reader_op = INS_NONE,
+                                       .other_op = INS_NONE};
+            if (!drawable(p, &e))
+                continue;
+            put_edge(p, &e, first);
+            ins_buf_text(p->b, ",\"p\":[]}");
+            first = false;
+        }
+}
+
 /* Which edges lie below edge i: its path, and the premises made for it. */
 static void put_below(struct sheet *p, uint32_t i)
 {
@@ -262,6 +296,8 @@ static void put_edges(struct sheet *p)
     if (p->n_edges > MOST_EDGES)
         p->n_edges = a->n_cycle > MOST_EDGES ? a->n_cycle : MOST_EDGES;
     ins_buf_text(p->b, ",\n\"edges\":[");
+    if (!a->n_edges)
+        put_reads(p);
     for (uint32_t i = 0; i < p->n_edges; i++) {
         put_edge(p, &a->edge[i], !i);
         put_below(p, i);
