@@ -136,7 +136,7 @@ static int string_map_reserve(struct ins_string_map *m, size_t len)
         m->cap = cap;
         m->offset[m->len] = m->bytes_len;
     }
-    if (m->bytes_cap - m->bytes_len < len) {
+    if (m->bytes_cap - m->bytes_len < len || !m->bytes) {
         const size_t cap = 2 * m->bytes_cap + len + 256;
         char *bytes = ins_realloc(m->bytes, cap, 1);
         if (!bytes)

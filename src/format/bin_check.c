@@ -16,8 +16,8 @@ static enum ins_status damaged(struct ins_error *err, const char *what)
 /* n offsets that start at 0, do not decrease and end at `end`. */
 static bool offsets_fit(const uint64_t *off, uint64_t n, uint64_t end)
 {
-    if (!n)
-        return end == 0;
+    if (!n || !off)
+        return !n && !end;
     if (off[0] || off[n - 1] != end)
         return false;
     for (uint64_t i = 1; i < n; i++)

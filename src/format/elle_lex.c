@@ -122,7 +122,9 @@ static bool skip_string(struct ins_elle_lex *x)
 
 static char closer(char open)
 {
-    return open == '(' ? ')' : open == '[' ? ']' : '}';
+    if (open == '(')
+        return ')';
+    return (char)(open == '[' ? ']' : '}');
 }
 
 /* One step over something that is neither bracket nor blank.  *whole is cleared when

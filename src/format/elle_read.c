@@ -529,7 +529,9 @@ static bool take_file(struct reader *r, enum pass pass)
     if (x->st != INS_OK)
         return false;
     const bool wrapped = x->p < x->end && (*x->p == '[' || (*x->p == '(' && !x->json));
-    const char close = !wrapped ? '\0' : *x->p++ == '(' ? ')' : ']';
+    char close = '\0';
+    if (wrapped)
+        close = (char)(*x->p++ == '(' ? ')' : ']');
     if (!take_events(r, close))
         return false;
     ins_elle_space(x);

@@ -142,7 +142,7 @@ static enum ins_status load_stream(const char *path, const struct ins_read_optio
                           in.size ? "cannot tell the format, expected a history"
                                   : "the file is empty, expected a history");
     }
-    if (st == INS_OK)
+    if (st == INS_OK && f)
         st = ins_format_read(f, &in, o, out, err);
     ins_input_release(&in);
     return st;
@@ -161,6 +161,8 @@ static enum ins_status load_directory(const char *path,
                             "or history.bincode in it");
         f = ins_format_find(id, err);
     }
+    if (!f)
+        return INS_E_USAGE;
     if (f->directory) {
         const enum ins_status st = check_options(f, o, err);
         return st == INS_OK ? finish(f, f->read_directory(path, o, out, err), out) : st;

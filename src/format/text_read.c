@@ -152,7 +152,7 @@ static bool take_colon(struct ins_text_lex *x)
     const bool apart = ins_text_blank(x);
     if (x->p == x->end || *x->p != ':')
         return false;
-    const char next = x->p + 1 < x->end ? x->p[1] : '\n';
+    const char next = (char)(x->p + 1 < x->end ? x->p[1] : '\n');
     if (apart && (next == '"' || ins_text_word_char(next)))
         return false;
     x->p++;

@@ -116,7 +116,7 @@ struct ins_history *make_history(struct ins_rng *rng, unsigned shape)
     struct ins_history *h = NULL;
     struct ins_error err = {0};
     if (!b)
-        exit(99);
+        abort();
     set_init(b, rng, shape);
     const uint32_t sessions = 1 + ins_rng_below(rng, 4);
     for (uint32_t n = ins_rng_below(rng, 12), i = 0; i < n; i++) {
@@ -129,7 +129,7 @@ struct ins_history *make_history(struct ins_rng *rng, unsigned shape)
         (void)ins_builder_session(b, ins_lit_u64(77));
     if (ins_builder_finish(b, 1, &h, &err) != INS_OK) {
         printf("Bail out! %s\n", err.text);
-        exit(99);
+        abort();
     }
     ins_builder_free(b);
     return h;
