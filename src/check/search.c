@@ -4,7 +4,6 @@
 #include "check/problem.h"
 #include "check/refute.h"
 
-#include <stdlib.h>
 
 /* How many writers between a version and its reader become variables at a time. */
 enum { PER_READ = 8 };
@@ -167,13 +166,6 @@ static enum ins_verdict loop(struct search *s, struct ins_result *r, bool certif
         ins_problem_feed(&s->p, solver, &fed);
         struct ins_error err = {0};
         const enum ins_answer a = ins_solver_solve(solver, e->limit, &err);
-        if (getenv("INS_DEBUG")) {
-            const struct ins_solver_stats st = ins_solver_stats(solver);
-            fprintf(stderr,
-                    "search: found %lu vars %zu edges %zu answer %d conf %lu dec %lu\n",
-                    s->found, s->p.var.len, s->p.edge.len, a, st.conflicts,
-                    st.decisions);
-        }
         if (a == INS_ANSWER_SAT)
             adopt(s, solver);
         ins_solver_free(solver);
