@@ -1,10 +1,9 @@
 /* anomaly.c - turn a proof over nodes into edges between transactions. */
 #include "classify.h"
 #include "justify.h"
+#include "retell.h"
 
 #include <stdlib.h>
-
-INS_VEC(edge, struct ins_edge);
 
 struct writer {
     const struct ins_engine *e;
@@ -336,7 +335,8 @@ static bool collect(const struct writer *w, struct ins_anomaly *a,
             memcpy(a->txn, txn.at, txn.len * sizeof *txn.at);
         if (n)
             memcpy(a->op, op.at, n * sizeof *op.at);
-        memcpy(a->edge, w->edge.at, w->edge.len * sizeof *w->edge.at);
+        if (w->edge.len)
+            memcpy(a->edge, w->edge.at, w->edge.len * sizeof *w->edge.at);
     }
     ins_vec_u32_release(&txn);
     ins_vec_u32_release(&op);
@@ -376,6 +376,7 @@ void ins_anomaly_from(const struct ins_engine *e, const struct ins_argument *p,
         put_steps(&w);
         if (!w.edge.failed) {
             resolve_paths(&w);
+            a.n_cycle = ins_retell(&w.edge, a.n_cycle, e->level);
             if (collect(&w, &a, &r->arena)) {
                 ins_classify(e->h, &a);
                 publish(e, r, &a);

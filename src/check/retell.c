@@ -1,0 +1,121 @@
+#include "retell.h"
+
+/* The weakest level that forbids a cycle of this shape, whatever its versions: real
+ * time is known to sser only, anti-dependencies in a row to ser, one right after a
+ * write-write edge to si. */
+static enum ins_level needed(const struct ins_edge *cycle, uint32_t n)
+{
+    enum ins_level level = INS_PC;
+    for (uint32_t i = 0; i < n; i++) {
+        const enum ins_edge_type t = cycle[i].type, next = cycle[(i + 1) % n].type;
+        enum ins_level here = INS_PC;
+        if (t == INS_RT)
+            here = INS_SSER;
+        else if (t == INS_RW && next == INS_RW)
+            here = INS_SER;
+        else if (t == INS_WW && next == INS_RW)
+            here = INS_SI;
+        if (here > level)
+            level = here;
+    }
+    return level;
+}
+
+static bool can_turn(const struct ins_edge *d)
+{
+    return d->type == INS_WW && d->rule == INS_WHY_OVERWRITE && d->n_path &&
+           d->from != INS_INIT && d->to != INS_INIT && d->reader != d->from;
+}
+
+/* The anti-dependency that closes the way of edge d: its reader missed what d's first
+ * writer wrote. */
+static struct ins_edge missed(const struct ins_edge *d)
+{
+    struct ins_edge rw = *d;
+    rw.type = INS_RW;
+    rw.rule = INS_WHY_ANTI;
+    rw.from = d->reader;
+    rw.to = d->from;
+    rw.other = d->to;
+    rw.from_op = d->reader_op;
+    rw.to_op = d->from_op;
+    rw.reader = INS_NONE;
+    rw.reader_op = rw.other_op = INS_NONE;
+    return rw;
+}
+
+/* What turning edge d of the cycle would need; the copy is in *out. */
+static enum ins_level turned_need(const struct ins_vec_edge *edge,
+                                  const struct ins_edge *d, struct ins_vec_edge *out)
+{
+    out->len = 0;
+    for (uint32_t i = 0; i < d->n_path; i++)
+        ins_vec_edge_push(out, edge->at[d->path + i]);
+    ins_vec_edge_push(out, missed(d));
+    return out->failed ? INS_PC : needed(out->at, (uint32_t)out->len);
+}
+
+/* Put in front: the way, the anti-dependency, the order that it rests on, and the rest
+ * of the old cycle, which gives that order.  What was there moves back. */
+static uint32_t turn(struct ins_vec_edge *edge, uint32_t n_cycle, uint32_t at)
+{
+    const struct ins_edge d = edge->at[at];
+    const uint32_t n_way = d.n_path, n_rest = n_cycle - 1;
+    const uint32_t front = n_way + 2 + n_rest;
+    struct ins_vec_edge out = {0};
+    for (uint32_t i = 0; i < n_way; i++)
+        ins_vec_edge_push(&out, edge->at[d.path + i]);
+    struct ins_edge rw = missed(&d), ww = d;
+    ww.rule = INS_WHY_REACHES;
+    ww.from = d.to;
+    ww.to = d.from;
+    ww.from_op = d.to_op;
+    ww.to_op = d.from_op;
+    ww.reader = INS_NONE;
+    ww.reader_op = INS_NONE;
+    ins_vec_edge_push(&out, rw);
+    ins_vec_edge_push(&out, ww);
+    for (uint32_t i = 1; i <= n_rest; i++)
+        ins_vec_edge_push(&out, edge->at[(at + i) % n_cycle]);
+    for (size_t i = 0; i < edge->len; i++)
+        ins_vec_edge_push(&out, edge->at[i]);
+    if (out.failed) {
+        ins_vec_edge_release(&out);
+        return n_cycle;
+    }
+    for (size_t i = 0; i < out.len; i++)
+        if (out.at[i].n_path)
+            out.at[i].path += front;
+    out.at[n_way].path = n_way + 1;
+    out.at[n_way].n_path = 1;
+    out.at[n_way + 1].path = n_way + 2;
+    out.at[n_way + 1].n_path = n_rest;
+    ins_vec_edge_release(edge);
+    *edge = out;
+    return n_way + 1;
+}
+
+uint32_t ins_retell(struct ins_vec_edge *edge, uint32_t n_cycle, enum ins_level level)
+{
+    enum { TURNS = 8, MOST_EDGES = 4096 };
+    struct ins_vec_edge scratch = {0};
+    for (int turns = 0; turns < TURNS && edge->len < MOST_EDGES; turns++) {
+        const enum ins_level now = needed(edge->at, n_cycle);
+        enum ins_level best = now;
+        uint32_t at = INS_NONE;
+        for (uint32_t i = 0; now < level && i < n_cycle; i++) {
+            if (!can_turn(&edge->at[i]))
+                continue;
+            const enum ins_level need = turned_need(edge, &edge->at[i], &scratch);
+            if (need > best) {
+                best = need;
+                at = i;
+            }
+        }
+        if (at == INS_NONE)
+            break;
+        n_cycle = turn(edge, n_cycle, at);
+    }
+    ins_vec_edge_release(&scratch);
+    return n_cycle;
+}
