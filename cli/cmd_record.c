@@ -29,11 +29,8 @@ int cmd_record(const struct options *o)
     struct ins_record_outcome outcome;
     struct insula_history *h;
     int status = recording_run(o, dir, &outcome, &h);
-    if (!h) {
-        if (!outcome.total.seconds)
-            recording_drop(dir);
+    if (!h)
         return status;
-    }
     const int written = output_history(h, path, o);
     insula_history_free(h);
     if (written == EXIT_PASS)
@@ -41,6 +38,6 @@ int cmd_record(const struct options *o)
     else
         (void)complain("what was recorded is in %s, see --recover", dir);
     if (interrupt_seen())
-        return 130;
+        return EXIT_INTERRUPTED;
     return status ? status : written;
 }

@@ -201,17 +201,14 @@ int cmd_test(const struct options *o)
     if (!choose_dir(r))
         goto out;
     status = recording_run(o, r->dir, &r->outcome, &r->history);
-    if (!r->history) {
-        if (!(r->outcome.total.seconds > 0))
-            recording_drop(r->dir);
+    if (!r->history)
         goto out;
-    }
     link_latest(r);
     if (!save(r)) {
         status = EXIT_USAGE;
     } else if (interrupt_seen()) {
         (void)complain("stopped; the history is %s", r->path);
-        status = 130;
+        status = EXIT_INTERRUPTED;
     } else {
         const int checked = check_and_report(r);
         status = status ? status : checked;

@@ -137,9 +137,10 @@ int recording_run(const struct options *o, const char *dir,
     if (failed)
         (void)complain("%s", error.message);
     if (!done) {
+        recording_drop(dir);
         if (!failed)
             (void)complain("nothing was recorded");
-        return EXIT_USAGE;
+        return interrupt_seen() ? EXIT_INTERRUPTED : EXIT_USAGE;
     }
     tell(o, outcome);
     struct insula_error unread = {0};

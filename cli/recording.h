@@ -8,10 +8,12 @@
 /* The databases and workloads of this build, for --help. */
 void recording_help(FILE *out);
 
+enum { EXIT_INTERRUPTED = 130 };
+
 /* Record into the directory `dir`, which is made.  Shows progress on a terminal and
  * ends with a line on standard error.  When something was recorded, *history is what
- * there is, even after a failure.  An exit status; EXIT_PASS when the run came to its
- * end. */
+ * there is, even after a failure; else the directory is removed.  An exit status;
+ * EXIT_PASS when the run came to its end. */
 int recording_run(const struct options *o, const char *dir,
                   struct ins_record_outcome *outcome, struct insula_history **history);
 
