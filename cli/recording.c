@@ -45,23 +45,24 @@ static void show(void *context, const struct ins_record_progress *now)
     if (!d->on)
         return;
     uint64_t done = now->committed + now->aborted + now->unknown;
-    if (now->seconds - d->last_s > 0.9) {
+    if (now->seconds - d->last_s > 0.9 || !d->drawn) {
         d->rate = (double)(done - d->last_done) / (now->seconds - d->last_s);
         d->last_done = done;
         d->last_s = now->seconds;
     }
-    char share[32] = "";
+    char share[32] = "", faults[32] = "", line[256];
+    if (now->faults)
+        (void)snprintf(faults, sizeof faults, ", %" PRIu64 " faults", now->faults);
     if (now->txns)
         (void)snprintf(share, sizeof share, " %3.0f%%",
                        100 * (double)done / (double)now->txns);
-    (void)fprintf(stderr,
-                  "\r\033[Krecording%s %.0f s, %.0f txn/s, %" PRIu64
-                  " committed, %" PRIu64 " aborted, %" PRIu64 " indeterminate, %" PRIu64
-                  " errors",
-                  share, now->seconds, d->rate, now->committed, now->aborted,
-                  now->unknown, now->errors);
-    if (now->faults)
-        (void)fprintf(stderr, ", %" PRIu64 " faults", now->faults);
+    (void)snprintf(line, sizeof line,
+                   "recording%s %.0f s, %.0f txn/s: %" PRIu64 " committed, %" PRIu64
+                   " aborted, %" PRIu64 " unknown, %" PRIu64 " errors, %" PRIu64
+                   " faults",
+                   share, now->seconds, d->rate, now->committed, now->aborted,
+                   now->unknown, now->errors, now->faults);
+    (void)fprintf(stderr, "\r\033[K%.*s", (int)term_width(stderr) - 1, line);
     (void)fflush(stderr);
     d->drawn = true;
 }

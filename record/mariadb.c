@@ -172,10 +172,13 @@ static MYSQL *wait_for_server(struct ins_target *target, struct insula_error *er
             return my;
         if (target->server && ins_server_failed(target->server, error))
             return NULL;
-        if (!target->server || tries > 3000 || (target->stop && target->stop())) {
+        if (target->server && target->stop && target->stop())
+            (void)ins_rec_fail(error, INSULA_E_LIMIT,
+                               "stopped before the server was up");
+        else if (!target->server || tries > 3000)
             *error = late;
+        if (error->status)
             return NULL;
-        }
         struct timespec pause = {0, 10000000};
         (void)nanosleep(&pause, NULL);
     }

@@ -140,10 +140,13 @@ static PGconn *wait_for_server(struct ins_target *target, struct insula_error *e
             return pg ? pg : ((void)(*error = late), NULL);
         if (ins_server_failed(target->server, error))
             return NULL;
-        if (tries > 3000 || (target->stop && target->stop())) {
+        if (target->stop && target->stop())
+            (void)ins_rec_fail(error, INSULA_E_LIMIT,
+                               "stopped before the server was up");
+        else if (tries > 3000)
             *error = late;
+        if (error->status)
             return NULL;
-        }
         struct timespec pause = {0, 10000000};
         (void)nanosleep(&pause, NULL);
     }
