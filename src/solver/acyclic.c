@@ -218,6 +218,26 @@ static void propagate_found(struct ins_solver *s, uint64_t work)
         imply_off(s, s->implied.at[i]);
 }
 
+/* Nodes moved: variables with edges at them may be torn now. */
+static void retry_arcs(struct ins_solver *s, const struct ins_arc *arc, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        ins_decide_retry(s, s->theory.lit[arc[i].edge] >> 1);
+}
+
+static void retry_moved(struct ins_solver *s, const uint32_t *node, uint32_t n)
+{
+    const struct ins_order *o = &s->theory.order;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t v = node[i];
+        const uint32_t out = o->out_off[v] + o->n_out[v];
+        const uint32_t in = o->in_off[v] + o->n_in[v];
+        retry_arcs(s, o->out + out, o->out_off[v + 1] - out);
+        retry_arcs(s, o->in + in, o->in_off[v + 1] - in);
+        s->ticks += o->out_off[v + 1] - out + o->in_off[v + 1] - in;
+    }
+}
+
 bool ins_acyclic_step(struct ins_solver *s, uint32_t lit)
 {
     struct ins_acyclic *t = &s->theory;
@@ -231,8 +251,11 @@ bool ins_acyclic_step(struct ins_solver *s, uint32_t lit)
             cycle_step(s, &s->conflict);
             return true;
         }
-        if (o->n_fwd)
-            propagate_found(s, o->ticks - before);
+        if (!o->n_fwd)
+            continue;
+        retry_moved(s, o->fwd, o->n_fwd);
+        retry_moved(s, o->bwd, o->n_bwd);
+        propagate_found(s, o->ticks - before);
     }
     return false;
 }
@@ -257,19 +280,43 @@ void ins_acyclic_explain(struct ins_solver *s, uint32_t e, uint32_t age)
     cycle_step(s, &s->why);
 }
 
-int ins_acyclic_prefers(const struct ins_solver *s, uint32_t var)
+static bool fits(const struct ins_solver *s, uint32_t lit)
 {
     const struct ins_acyclic *t = &s->theory;
-    int against[2] = {0, 0};
-    for (uint32_t side = 0; side < 2; side++) {
-        const uint32_t l = 2 * var + side;
-        uint32_t end = t->off[l + 1];
-        if (end - t->off[l] > PREFER_LIMIT)
-            end = t->off[l] + PREFER_LIMIT;
-        for (uint32_t i = t->off[l]; i < end; i++) {
-            const struct ins_order_edge d = t->edge[t->by_lit[i]];
-            against[side] += t->order.pos[d.from] > t->order.pos[d.to];
-        }
+    const uint32_t *const pos = t->order.pos;
+    for (uint32_t i = t->off[lit]; i < t->off[lit + 1]; i++) {
+        const struct ins_order_edge d = t->edge[t->by_lit[i]];
+        if (pos[d.from] > pos[d.to])
+            return false;
     }
-    return (against[0] < against[1]) - (against[0] > against[1]);
+    return true;
+}
+
+bool ins_acyclic_torn(const struct ins_solver *s, uint32_t var)
+{
+    return !fits(s, 2 * var) && !fits(s, 2 * var + 1);
+}
+
+static int count_against(const struct ins_solver *s, uint32_t lit)
+{
+    const struct ins_acyclic *t = &s->theory;
+    const uint32_t *const pos = t->order.pos;
+    uint32_t end = t->off[lit + 1];
+    if (end - t->off[lit] > PREFER_LIMIT)
+        end = t->off[lit] + PREFER_LIMIT;
+    int against = 0;
+    for (uint32_t i = t->off[lit]; i < end; i++) {
+        const struct ins_order_edge d = t->edge[t->by_lit[i]];
+        against += pos[d.from] > pos[d.to];
+    }
+    return against;
+}
+
+int ins_acyclic_prefers(const struct ins_solver *s, uint32_t var)
+{
+    const bool yes = fits(s, 2 * var), no = fits(s, 2 * var + 1);
+    if (yes || no)
+        return yes - no;
+    const int left = count_against(s, 2 * var), right = count_against(s, 2 * var + 1);
+    return (left < right) - (left > right);
 }

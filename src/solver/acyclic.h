@@ -36,5 +36,8 @@ void ins_acyclic_explain(struct ins_solver *s, uint32_t e, uint32_t age);
 
 /* The value for var that has fewer edges against the order: 1, -1, or 0 for a tie. */
 int ins_acyclic_prefers(const struct ins_solver *s, uint32_t var);
+/* Does either value of var have an edge against the order?  While no variable is torn,
+ * the order itself is a solution for all that is left, but for the clauses. */
+bool ins_acyclic_torn(const struct ins_solver *s, uint32_t var);
 
 #endif

@@ -87,6 +87,10 @@ struct ins_solver {
     /* Decisions. */
     uint32_t *heap, n_heap;
     double bump;
+    /* Variables that may be torn, in a ring; every free variable that is torn is
+     * here. */
+    uint32_t *torn, torn_first, n_torn;
+    uint8_t *in_torn;
 
     /* Work space: a falsified clause, the clause learned from it, a reason; all have
      * room for every variable before the search, so that filling them cannot fail. */
@@ -177,8 +181,10 @@ bool ins_decide(struct ins_solver *s);
 void ins_decide_bump(struct ins_solver *s, uint32_t var);
 void ins_decide_decay(struct ins_solver *s);
 void ins_decide_free(struct ins_solver *s, uint32_t var);
-/* The variable that would be decided next. */
+/* The most active free variable. */
 uint32_t ins_decide_next(struct ins_solver *s);
+/* The order changed around this variable's edges. */
+void ins_decide_retry(struct ins_solver *s, uint32_t var);
 
 /* restart.c */
 void ins_restart_init(struct ins_solver *s);

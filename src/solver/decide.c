@@ -57,17 +57,47 @@ static void pop_top(struct ins_solver *s)
 bool ins_decide_init(struct ins_solver *s)
 {
     s->heap = INS_NEW(uint32_t, s->n_vars);
-    if (!s->heap)
+    s->torn = INS_NEW(uint32_t, s->n_vars);
+    s->in_torn = INS_NEW0(uint8_t, s->n_vars);
+    if (!s->heap || !s->torn || !s->in_torn)
         return false;
-    for (uint32_t v = 0; v < s->n_vars; v++)
+    for (uint32_t v = 0; v < s->n_vars; v++) {
         put(s, v, v);
+        ins_decide_retry(s, v);
+    }
     s->n_heap = s->n_vars;
     s->bump = 1;
     return true;
 }
 
+void ins_decide_retry(struct ins_solver *s, uint32_t var)
+{
+    if (s->in_torn[var])
+        return;
+    s->in_torn[var] = 1;
+    const uint32_t end = s->torn_first + s->n_torn++;
+    s->torn[end < s->n_vars ? end : end - s->n_vars] = var;
+}
+
+/* The first free variable that is torn, or INS_NO_CLAUSE. */
+static uint32_t next_torn(struct ins_solver *s)
+{
+    while (s->n_torn) {
+        const uint32_t var = s->torn[s->torn_first++];
+        if (s->torn_first == s->n_vars)
+            s->torn_first = 0;
+        s->n_torn--;
+        s->in_torn[var] = 0;
+        s->ticks++;
+        if (!s->value[2 * (size_t)var] && ins_acyclic_torn(s, var))
+            return var;
+    }
+    return INS_NO_CLAUSE;
+}
+
 void ins_decide_free(struct ins_solver *s, uint32_t var)
 {
+    ins_decide_retry(s, var);
     if (s->heap_at[var] != INS_NO_CLAUSE)
         return;
     put(s, s->n_heap++, var);
@@ -108,12 +138,17 @@ static uint32_t polarity(const struct ins_solver *s, uint32_t var)
     return 2 * var + !positive;
 }
 
+/* First the variables of recent conflicts, then those that the order cannot satisfy
+ * as it is, while the trail is short; the rest hardly ever conflict. */
 bool ins_decide(struct ins_solver *s)
 {
-    const uint32_t var = ins_decide_next(s);
+    uint32_t var = ins_decide_next(s);
     if (var == INS_NO_CLAUSE)
         return false;
-    pop_top(s);
+    if (!(s->activity[var] > 0)) {
+        const uint32_t torn = next_torn(s);
+        var = torn == INS_NO_CLAUSE ? var : torn;
+    }
     s->stats.decisions++;
     ins_vec_u32_push(&s->cut, s->n_trail);
     s->failed |= s->cut.failed != 0;

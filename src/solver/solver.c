@@ -16,10 +16,10 @@ void ins_solver_free(struct ins_solver *s)
         return;
     for (uint32_t l = 0; s->watch && l < 2 * s->n_vars; l++)
         ins_free(s->watch[l].at);
-    void *const own[] = {s->hint,        s->value,      s->watch,   s->level,
-                         s->reason,      s->reason_age, s->heap_at, s->activity,
-                         s->phase,       s->seen,       s->trail,   s->heap,
-                         s->level_stamp, s->lit_stamp};
+    void *const own[] = {s->hint,   s->value,      s->watch,       s->level,
+                         s->reason, s->reason_age, s->heap_at,     s->activity,
+                         s->phase,  s->seen,       s->trail,       s->heap,
+                         s->torn,   s->in_torn,    s->level_stamp, s->lit_stamp};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         ins_free(own[i]);
     struct ins_vec_u32 *const vec[] = {&s->arena,    &s->learned, &s->cut,
