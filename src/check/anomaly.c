@@ -357,11 +357,34 @@ static void writer_release(struct writer *w)
     ins_free(w->walk_len);
 }
 
+static bool has_edge(const struct ins_anomaly *a, const struct ins_edge *d)
+{
+    for (uint32_t i = 0; i < a->n_cycle; i++)
+        if (a->edge[i].from == d->from && a->edge[i].to == d->to &&
+            a->edge[i].type == d->type)
+            return true;
+    return false;
+}
+
+static bool same_cycle(const struct ins_anomaly *a, const struct ins_anomaly *b)
+{
+    if (a->kind != b->kind || a->suffix != b->suffix || a->n_cycle != b->n_cycle ||
+        !a->n_cycle)
+        return false;
+    for (uint32_t i = 0; i < b->n_cycle; i++)
+        if (!has_edge(a, &b->edge[i]))
+            return false;
+    return true;
+}
+
 static void publish(const struct ins_engine *e, struct ins_result *r,
                     const struct ins_anomaly *a)
 {
-    r->count[a->kind][a->suffix]++;
     r->level[e->level].kinds |= UINT64_C(1) << a->kind;
+    for (size_t i = 0; i < r->anomaly.len; i++)
+        if (same_cycle(&r->anomaly.at[i], a))
+            return; /* told of a weaker level */
+    r->count[a->kind][a->suffix]++;
     ins_vec_anomaly_push(&r->anomaly, *a);
 }
 

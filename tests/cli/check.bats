@@ -144,3 +144,10 @@ bad() {
     cat wrong
     [ ! -s wrong ]
 }
+
+@test "one violation is counted once, however many levels it breaks" {
+    "$INSULA" gen --inject LongFork --seed 7 -q -o h.edn
+    run -1 --separate-stderr "$INSULA" check --json h.edn
+    jq -e '.histories[0] | .counts == {"LongFork": 1} and (.anomalies | length) == 1 and
+           .anomalies[0].breaks == "pc"' <<<"$output"
+}
