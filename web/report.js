@@ -229,7 +229,7 @@ function routeAll(lay, edges) {
           const near = Math.min(...o.pts.map(x => Math.hypot(x[0] - r.pts[p][0], x[1] - r.pts[p][1])));
           if (near < 28) cost += 1.5 * (28 - near);
         }
-      for (const p of r.pts) if (p[0] < 6 || p[1] < 6) cost += 14;
+      for (const p of r.pts) if (p[0] < (lay.vertical ? 6 : lay.labelW) || p[1] < 6) cost += 14;
       let spot = null;
       for (const i of [12, 10, 14, 8, 16, 6, 18]) {
         const [x, y] = r.pts[i];

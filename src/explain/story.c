@@ -110,6 +110,14 @@ static void known_pairs(const struct ins_story *s, struct ins_vec_u32 *pair)
         ins_vec_u32_push(pair, find(s, e->from));
         ins_vec_u32_push(pair, find(s, e->to));
     }
+    for (uint32_t i = 0; i < s->n_ops; i++) {
+        const uint32_t writer = h->op_from[s->op[i]];
+        if (ins_is_write(h, s->op[i]) || writer >= h->n_txns ||
+            find(s, writer) == INS_NONE)
+            continue;
+        ins_vec_u32_push(pair, find(s, writer));
+        ins_vec_u32_push(pair, find(s, ins_op_txn(h, s->op[i])));
+    }
     if (!h->has_times || s->n_txns > MOST_TIMED)
         return;
     for (uint32_t i = 0; i < s->n_txns; i++)

@@ -5,6 +5,7 @@
 #include "explain/texts.h"
 #include "explain/wrap.h"
 #include "report/palette.h"
+#include "report/route.h"
 
 /* A still picture of the first anomaly: sessions as lanes, transactions as boxes from
  * left to right in the story's order, edges in the colours of the palette. */
@@ -13,27 +14,26 @@ enum {
     CHAR_W = 8, /* of the monospace face, rounded up */
     LINE_H = 18,
     PAD = 10,
-    GAP_X = 70,
-    GAP_Y = 46,
-    LEFT = 120,
-    TOP = 84,
-    MOST_OPS = 12
-};
-
-struct box {
-    int x, y, w, h;
+    GAP_X = 92,
+    GAP_Y = 64,
+    LEFT = 150,
+    TOP = 96,
+    MOST_OPS = 12,
+    MOST_LINKS = 160
 };
 
 struct picture {
     struct ins_buf *b;
     const struct ins_story *s;
-    struct box *box; /* by place in s->txn */
-    int width, height;
+    struct ins_box *box;   /* by place in s->txn */
+    struct ins_link *link; /* by edge */
+    uint32_t n_links;
+    double width, height;
 };
 
-static int text_width(const struct ins_buf *text)
+static double text_width(const struct ins_buf *text)
 {
-    return text->failed ? 0 : (int)ins_text_columns(text->at, text->len) * CHAR_W;
+    return text->failed ? 0 : (double)ins_text_columns(text->at, text->len) * CHAR_W;
 }
 
 static void say_title(struct ins_buf *text, const struct ins_story *s, ins_txn t)
@@ -45,9 +45,9 @@ static void say_title(struct ins_buf *text, const struct ins_story *s, ins_txn t
         ins_buf_text(text, "  aborted");
 }
 
-static struct box measure(const struct ins_story *s, ins_txn t)
+static struct ins_box measure(const struct ins_story *s, ins_txn t)
 {
-    struct box box = {.h = 2 * PAD + LINE_H};
+    struct ins_box box = {.h = 2 * PAD + LINE_H};
     struct ins_buf text = {0};
     uint32_t n = 0;
     const uint32_t *op = ins_story_ops(s, t, &n);
@@ -66,7 +66,7 @@ static struct box measure(const struct ins_story *s, ins_txn t)
 }
 
 /* Columns as wide as their widest box, lanes as high as their highest. */
-static void place(struct picture *p, int *column)
+static void place(struct picture *p, double *column)
 {
     const struct ins_story *s = p->s;
     memset(column, 0, (s->n_ranks + 1) * sizeof *column);
@@ -78,10 +78,10 @@ static void place(struct picture *p, int *column)
     column[0] = LEFT;
     for (uint32_t c = 1; c <= s->n_ranks; c++)
         column[c] += column[c - 1] + GAP_X;
-    int y = TOP;
+    double y = TOP;
     for (uint32_t i = 0; i < s->n_txns;) {
         const uint32_t session = s->h->txn_session[s->txn[i]];
-        int high = 0;
+        double high = 0;
         for (; i < s->n_txns && s->h->txn_session[s->txn[i]] == session; i++) {
             p->box[i].x = column[s->rank[i]];
             p->box[i].y = y;
@@ -93,14 +93,14 @@ static void place(struct picture *p, int *column)
     p->height = y;
 }
 
-static void put_text(const struct picture *p, int x, int y, const char *class,
+static void put_text(const struct picture *p, double x, double y, const char *class,
                      const struct ins_buf *text)
 {
     if (text->failed) {
         p->b->failed = 1;
         return;
     }
-    ins_buf_fmt(p->b, "<text x=\"%d\" y=\"%d\" class=\"%s\">", x, y, class);
+    ins_buf_fmt(p->b, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">", x, y, class);
     ins_buf_xml(p->b, text->at, text->len);
     ins_buf_text(p->b, "</text>\n");
 }
@@ -108,20 +108,21 @@ static void put_text(const struct picture *p, int x, int y, const char *class,
 static void put_box(const struct picture *p, uint32_t i, struct ins_buf *text)
 {
     const struct ins_story *s = p->s;
-    const struct box *box = &p->box[i];
+    const struct ins_box *box = &p->box[i];
     uint32_t n = 0;
     const uint32_t *op = ins_story_ops(s, s->txn[i], &n);
-    ins_buf_fmt(p->b,
-                "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
-                "rx=\"6\"/>\n",
-                s->on_cycle[i] ? "txn on" : "txn", box->x, box->y, box->w, box->h);
+    ins_buf_fmt(
+        p->b,
+        "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+        "rx=\"6\"/>\n",
+        s->on_cycle[i] ? "txn on" : "txn", box->x, box->y, box->w, box->h);
     text->len = 0;
     say_title(text, s, s->txn[i]);
     put_text(p, box->x + PAD, box->y + PAD + 13, "name", text);
     for (uint32_t j = 0; j < n && j < MOST_OPS; j++) {
         text->len = 0;
         ins_say_op(text, s->h, op[j]);
-        put_text(p, box->x + PAD, box->y + PAD + 13 + (int)(j + 1) * LINE_H, "op",
+        put_text(p, box->x + PAD, box->y + PAD + 13 + (double)(j + 1) * LINE_H, "op",
                  text);
     }
 }
@@ -137,8 +138,8 @@ static void put_lanes(const struct picture *p, struct ins_buf *text)
         ins_buf_text(text, session == INS_NONE ? "" : "session ");
         ins_say_session(text, s->h, session);
         put_text(p, 12, p->box[i].y + 23, "lane", text);
-        ins_buf_fmt(p->b, "<path class=\"rail\" d=\"M12 %d H%d\"/>\n", p->box[i].y - 14,
-                    p->width - 20);
+        ins_buf_fmt(p->b, "<path class=\"rail\" d=\"M12 %.1f H%.1f\"/>\n",
+                    p->box[i].y - GAP_Y / 2, p->width - 20);
     }
 }
 
@@ -150,46 +151,60 @@ static uint32_t place_of(const struct ins_story *s, ins_txn t)
     return i;
 }
 
-/* From the right side to the left side of the boxes when they stand in that order,
- * else from below to below, so that the two edges of a pair do not fall together. */
-static void put_edge(const struct picture *p, uint32_t i, struct ins_buf *text)
+static void say_tag(struct ins_buf *text, const struct ins_story *s,
+                    const struct ins_edge *e)
 {
-    const struct ins_edge *e = &p->s->a->edge[i];
-    const struct box *f = &p->box[place_of(p->s, e->from)];
-    const struct box *t = &p->box[place_of(p->s, e->to)];
-    int x1, y1, x2, y2, cx1, cy1, cx2, cy2;
-    if (f->x + f->w <= t->x) {
-        x1 = f->x + f->w, y1 = f->y + f->h / 2 - 6;
-        x2 = t->x, y2 = t->y + t->h / 2 - 6;
-        cx1 = x1 + 40, cy1 = y1, cx2 = x2 - 40, cy2 = y2;
-    } else {
-        const bool down = f->y <= t->y;
-        x1 = f->x + f->w / 2 + (down ? 12 : -12), y1 = down ? f->y + f->h : f->y;
-        x2 = t->x + t->w / 2 + (down ? 12 : -12), y2 = down ? t->y : t->y + t->h;
-        if (f->y == t->y)
-            y2 = t->y + t->h;
-        cx1 = x1 + (down ? 16 : -16), cy1 = y1 + (down ? 34 : -34);
-        cx2 = x2 + (down ? 16 : -16), cy2 = y2 + (f->y == t->y || !down ? 34 : -34);
-    }
-    ins_buf_fmt(p->b,
-                "<path class=\"edge %s\" d=\"M%d %d C%d %d %d %d %d %d\" "
-                "marker-end=\"url(#a-%s)\"><title>",
-                ins_edge_id(e->type), x1, y1, cx1, cy1, cx2, cy2, x2, y2,
-                ins_edge_id(e->type));
-    text->len = 0;
-    ins_say_why(text, p->s->h, e);
-    ins_buf_xml(p->b, text->at, text->len);
-    ins_buf_text(p->b, "</title></path>\n");
     text->len = 0;
     ins_buf_text(text, ins_edge_id(e->type));
     if (e->key != INS_NONE) {
         ins_buf_char(text, ' ');
-        ins_say_key(text, p->s->h, e->key);
+        ins_say_key(text, s->h, e->key);
     }
+}
+
+static void route(struct picture *p)
+{
+    struct ins_buf text = {0};
+    for (uint32_t i = 0; i < p->n_links; i++) {
+        const struct ins_edge *e = &p->s->a->edge[i];
+        say_tag(&text, p->s, e);
+        p->link[i] = (struct ins_link){.from = place_of(p->s, e->from),
+                                       .to = place_of(p->s, e->to),
+                                       .label_width = text_width(&text) + 12};
+    }
+    ins_buf_release(&text);
+    ins_route(p->box, p->s->n_txns, p->link, p->n_links, LEFT - 26);
+    for (uint32_t i = 0; i < p->n_links; i++)
+        for (int j = 0; j < INS_ROUTE_POINTS; j++) {
+            const double x = p->link[i].x[j] + 30;
+            p->width = x > p->width ? x : p->width;
+            const double y = p->link[i].y[j] + 30;
+            p->height = y > p->height ? y : p->height;
+        }
+}
+
+static void put_edge(const struct picture *p, uint32_t i, struct ins_buf *text)
+{
+    const struct ins_edge *e = &p->s->a->edge[i];
+    const struct ins_link *l = &p->link[i];
+    const char *id = ins_edge_id(e->type);
+    ins_buf_fmt(p->b, "<path class=\"edge %s\" marker-end=\"url(#a-%s)\" d=\"", id, id);
+    for (int j = 0; j < INS_ROUTE_POINTS; j++)
+        ins_buf_fmt(p->b, "%s%.1f %.1f", j ? "L" : "M", l->x[j], l->y[j]);
+    ins_buf_text(p->b, "\"><title>");
+    text->len = 0;
+    ins_say_why(text, p->s->h, e);
+    ins_buf_xml(p->b, text->at, text->len);
+    ins_buf_text(p->b, "</title></path>\n");
+    ins_buf_fmt(
+        p->b,
+        "<rect class=\"pill\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"18\" "
+        "rx=\"9\"/>",
+        l->label_x - l->label_width / 2, l->label_y - 9, l->label_width);
     char class[16];
-    (void)snprintf(class, sizeof class, "tag %s", ins_edge_id(e->type));
-    put_text(p, (x1 + x2 + 3 * (cx1 + cx2)) / 8, (y1 + y2 + 3 * (cy1 + cy2)) / 8 - 4,
-             class, text);
+    (void)snprintf(class, sizeof class, "tag %s", id);
+    say_tag(text, p->s, e);
+    put_text(p, l->label_x, l->label_y + 4, class, text);
 }
 
 static void put_style(const struct picture *p)
@@ -202,8 +217,8 @@ static void put_style(const struct picture *p)
               ".lane{fill:#5b6470}\n.rail{stroke:#e3e6ea;fill:none}\n"
               ".txn{fill:#fff;stroke:#9aa3ad}\n.txn.on{stroke:#1a1d21;stroke-width:2}\n"
               ".edge{fill:none;stroke-width:2.2}\n"
-              ".tag{font:12px system-ui,sans-serif;text-anchor:middle;"
-              "paint-order:stroke;stroke:#fff;stroke-width:4px}\n");
+              ".pill{fill:#fff}\n.tag{font:600 12px "
+              "system-ui,sans-serif;text-anchor:middle}\n");
     for (int t = INS_SO; t <= INS_CO; t++) {
         const char *id = ins_edge_id((enum ins_edge_type)t);
         ins_buf_fmt(p->b,
@@ -227,7 +242,7 @@ static void put_style(const struct picture *p)
 static void put_legend(const struct picture *p)
 {
     uint32_t used = 0;
-    for (uint32_t i = 0; i < p->s->a->n_edges; i++)
+    for (uint32_t i = 0; i < p->n_links; i++)
         used |= UINT32_C(1) << p->s->a->edge[i].type;
     int x = 12;
     for (int t = INS_SO; t <= INS_CO; t++) {
@@ -237,7 +252,7 @@ static void put_legend(const struct picture *p)
         const char *words = ins_edge_words((enum ins_edge_type)t);
         ins_buf_fmt(
             p->b,
-            "<path class=\"edge %s\" d=\"M%d %d h30\"/><text x=\"%d\" y=\"%d\">%s: "
+            "<path class=\"edge %s\" d=\"M%d %.0f h30\"/><text x=\"%d\" y=\"%.0f\">%s: "
             "%s</text>\n",
             id, x, p->height, x + 36, p->height + 4, id, words);
         x += 70 + ((int)strlen(words) + 4) * CHAR_W;
@@ -249,13 +264,14 @@ static void draw(struct picture *p)
     struct ins_buf text = {0};
     struct ins_buf story = {0};
     ins_say_headline(&story, p->s);
-    const int need = 24 + text_width(&story);
-    const int width = need > p->width ? need : p->width;
-    ins_buf_fmt(p->b,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-                "viewBox=\"0 0 %d %d\" role=\"img\">\n",
-                width < 640 ? 640 : width, p->height + 24, width < 640 ? 640 : width,
-                p->height + 24);
+    double width = 24 + text_width(&story);
+    width = p->width > width ? p->width : width;
+    width = width < 640 ? 640 : width;
+    ins_buf_fmt(
+        p->b,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+        "viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n",
+        width, p->height + 24, width, p->height + 24);
     put_style(p);
     ins_buf_text(p->b, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
     char name[64];
@@ -267,7 +283,7 @@ static void draw(struct picture *p)
     put_lanes(p, &text);
     for (uint32_t i = 0; i < p->s->n_txns; i++)
         put_box(p, i, &text);
-    for (uint32_t i = 0; i < p->s->a->n_edges; i++)
+    for (uint32_t i = 0; i < p->n_links; i++)
         put_edge(p, i, &text);
     put_legend(p);
     ins_buf_text(p->b, "</svg>\n");
@@ -282,15 +298,23 @@ static enum ins_status picture_of(struct ins_buf *b, const struct ins_history *h
     enum ins_status st = ins_story_init(&s, h, a, err);
     if (st)
         return st;
-    struct picture p = {.b = b, .s = &s, .box = INS_NEW(struct box, s.n_txns + 1)};
-    int *column = INS_NEW(int, s.n_ranks + 2);
-    if (p.box && column) {
+    /* Of a long story only the cycle is drawn. */
+    const uint32_t n = a->n_edges <= MOST_LINKS ? a->n_edges : a->n_cycle;
+    struct picture p = {.b = b,
+                        .s = &s,
+                        .box = INS_NEW(struct ins_box, s.n_txns + 1),
+                        .link = INS_NEW(struct ins_link, n + 1),
+                        .n_links = n};
+    double *column = INS_NEW(double, s.n_ranks + 2);
+    if (p.box && p.link && column) {
         place(&p, column);
+        route(&p);
         draw(&p);
     } else {
         st = ins_nomem(err, "a picture");
     }
     ins_free(column);
+    ins_free(p.link);
     ins_free(p.box);
     ins_story_release(&s);
     return st;
