@@ -381,9 +381,14 @@ static void publish(const struct ins_engine *e, struct ins_result *r,
                     const struct ins_anomaly *a)
 {
     r->level[e->level].kinds |= UINT64_C(1) << a->kind;
-    for (size_t i = 0; i < r->anomaly.len; i++)
-        if (same_cycle(&r->anomaly.at[i], a))
-            return; /* told of a weaker level */
+    for (size_t i = 0; i < r->anomaly.len; i++) {
+        struct ins_anomaly *told = &r->anomaly.at[i];
+        if (!same_cycle(told, a))
+            continue;
+        if (a->breaks < told->breaks)
+            told->breaks = a->breaks;
+        return;
+    }
     r->count[a->kind][a->suffix]++;
     ins_vec_anomaly_push(&r->anomaly, *a);
 }
