@@ -7,7 +7,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { FIRST_BITS = 6 };
+enum { FIRST_BITS = 6, DIRECT_LIMIT = 1 << 24 };
 
 static uint32_t *new_slots(unsigned bits)
 {
@@ -47,8 +47,30 @@ static int number_map_rehash(struct ins_number_map *m, unsigned bits)
     return 1;
 }
 
+/* Make room for x in the direct table if it would not be much larger than what it
+ * holds.  Without memory there simply is none. */
+static void widen_direct(struct ins_number_map *m, uint64_t x)
+{
+    if (x >= DIRECT_LIMIT || x > 64 + 8 * (uint64_t)m->len)
+        return;
+    uint32_t n = m->n_direct ? 2 * m->n_direct : 64;
+    while (n <= x)
+        n *= 2;
+    uint32_t *direct = ins_realloc(m->direct, n, sizeof *direct);
+    if (!direct)
+        return;
+    memset(direct + m->n_direct, 0xff, (n - m->n_direct) * sizeof *direct);
+    for (uint32_t id = 0; id < m->len; id++)
+        if (m->number[id] < n)
+            direct[m->number[id]] = id;
+    m->direct = direct;
+    m->n_direct = n;
+}
+
 uint32_t ins_number_map_get(const struct ins_number_map *m, uint64_t x)
 {
+    if (x < m->n_direct)
+        return m->direct[x];
     if (!m->slot)
         return INS_NONE;
     const size_t mask = ((size_t)1 << m->bits) - 1;
@@ -60,6 +82,8 @@ uint32_t ins_number_map_get(const struct ins_number_map *m, uint64_t x)
 
 uint32_t ins_number_map_add(struct ins_number_map *m, uint64_t x)
 {
+    if (x < m->n_direct && m->direct[x] != INS_NONE)
+        return m->direct[x];
     if (!m->slot && !number_map_rehash(m, FIRST_BITS))
         return INS_NONE;
     if (m->len >= (uint32_t)1 << (m->bits - 1) && !number_map_rehash(m, m->bits + 1))
@@ -77,6 +101,10 @@ uint32_t ins_number_map_add(struct ins_number_map *m, uint64_t x)
             return INS_NONE;
         m->cap = cap;
     }
+    if (x >= m->n_direct)
+        widen_direct(m, x);
+    if (x < m->n_direct)
+        m->direct[x] = m->len;
     m->number[m->len] = x;
     m->slot[i] = m->len;
     return m->len++;
@@ -84,6 +112,7 @@ uint32_t ins_number_map_add(struct ins_number_map *m, uint64_t x)
 
 void ins_number_map_release(struct ins_number_map *m)
 {
+    ins_free(m->direct);
     ins_free(m->slot);
     ins_free(m->number);
     memset(m, 0, sizeof *m);

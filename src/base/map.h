@@ -17,6 +17,9 @@ struct ins_number_map {
     uint64_t *number;
     uint32_t len, cap;
     unsigned bits;
+    /* Small numbers, while they are dense, are looked up here: INS_NONE when absent. */
+    uint32_t *direct;
+    uint32_t n_direct;
 };
 
 /* The id of x, which is added when it is new.  INS_NONE when out of memory. */
