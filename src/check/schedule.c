@@ -303,7 +303,10 @@ static bool plan_init(struct plan *p)
 bool ins_schedule(struct ins_engine *e, const double *rank, uint32_t *order)
 {
     struct plan p = {.e = e, .rank = rank, .out = order};
-    bool ok = plan_init(&p);
+    /* arrays by node, version and read, and the successors */
+    const uint64_t cells = 6 * (uint64_t)e->n_nodes + 2 * (uint64_t)e->n_vers +
+                           2 * (uint64_t)e->n_reads + e->link.len;
+    bool ok = !ins_limit_memory(e->limit, cells * sizeof(uint32_t)) && plan_init(&p);
     if (ok)
         run_all(&p);
     else
@@ -323,6 +326,10 @@ double *ins_rank(const struct ins_engine *e)
 {
     const struct ins_history *h = e->h;
     const uint32_t n = h->n_sessions;
+    const uint64_t bytes =
+        ((uint64_t)n * sizeof(uint32_t) + sizeof(double)) * e->n_nodes;
+    if (ins_limit_memory(e->limit, bytes))
+        return NULL;
     double *rank = INS_NEW(double, e->n_nodes);
     uint32_t *after = INS_NEW(uint32_t, (size_t)e->n_nodes * n);
     if (!rank || !after) {

@@ -4,7 +4,6 @@
 #include "check/problem.h"
 #include "check/refute.h"
 
-
 /* How many writers between a version and its reader become variables at a time. */
 enum { PER_READ = 8 };
 
@@ -157,7 +156,10 @@ static enum ins_verdict loop(struct search *s, struct ins_result *r, bool certif
             return INS_UNDECIDED;
         if (!s->found && s->solved)
             return ins_order_holds(e, s->order) ? INS_PASS : INS_UNDECIDED;
-        struct ins_solver *solver = ins_solver_new(e->n_nodes);
+        /* an edge takes some forty bytes in the solver */
+        const uint64_t edges = (uint64_t)e->n_reads + e->link.len + 2 * e->n_nodes;
+        struct ins_solver *solver =
+            ins_limit_memory(e->limit, 40 * edges) ? NULL : ins_solver_new(e->n_nodes);
         if (!solver)
             return INS_UNDECIDED;
         struct ins_fed fed = {0};
