@@ -296,7 +296,7 @@ static enum ins_status order_ops(struct plume *p, struct ins_history *h,
         }
         if (m.value) {
             ins_parallel(m.parts, move_runs, &m);
-            h->key_writer = (ins_txn *)(void *)l->value;
+            ins_free(l->value);
             l->value = m.value;
         } else {
             st = ins_nomem(err, "the operations");

@@ -130,8 +130,7 @@ struct ins_history {
  * keys are filled: resolve every read, build the indices, promote indeterminate
  * transactions that must have committed.  `threads` as for ins_threads.
  *
- * A reader may leave memory that it has no more use for: n_ops words of 4 bytes in
- * op_from and of 8 bytes in key_writer; freezing then asks the system for less. */
+ * A reader may leave memory that it has no more use for: n_ops words in op_from. */
 enum ins_status ins_history_freeze(struct ins_history *h, unsigned threads,
                                    struct ins_error *err);
 
