@@ -45,6 +45,15 @@ void ins_free(void *p)
     free(p);
 }
 
+void ins_drop_pages(const void *at, size_t bytes)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t a = ((uintptr_t)at + page - 1) & ~(page - 1);
+    const uintptr_t b = ((uintptr_t)at + bytes) & ~(page - 1);
+    if (b > a)
+        (void)madvise((void *)a, b - a, MADV_DONTNEED);
+}
+
 void ins_trim(void)
 {
     malloc_trim(0);

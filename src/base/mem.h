@@ -16,6 +16,10 @@ void ins_free(void *p);
 #define INS_NEW(type, count) ((type *)ins_alloc((count), sizeof(type)))
 #define INS_NEW0(type, count) ((type *)ins_alloc0((count), sizeof(type)))
 
+/* The contents of these bytes are not needed any more: give the whole pages among them
+ * back to the system.  Of a mapped file the file keeps them. */
+void ins_drop_pages(const void *at, size_t bytes);
+
 /* Give back to the system what free() keeps after a phase with large arrays. */
 void ins_trim(void);
 

@@ -243,6 +243,8 @@ static void fill_txns(struct plume *p, struct ins_history *h)
         p->found.at[i].op = h->txn_op[p->found.at[i].id];
 }
 
+enum { DROP_VALUES = 1 << 20 };
+
 struct move {
     struct plume *p;
     const uint32_t *target; /* by run: where its first operation goes */
@@ -255,15 +257,22 @@ static void move_runs(void *context, unsigned part)
 {
     const struct move *m = context;
     const struct ins_plume_lines *l = &m->p->lines;
-    const size_t n = l->run.len;
-    for (size_t r = n * part / m->parts; r < n * (part + 1) / m->parts; r++) {
+    const size_t n = l->run.len, first = n * part / m->parts;
+    uint64_t *done = first < n ? l->value + l->run.at[first].op : NULL;
+    for (size_t r = first; r < n * (part + 1) / m->parts; r++) {
         if (!m->p->found.at[m->p->run_found[r]].id)
             continue;
         const uint32_t from = l->run.at[r].op, len = run_end(l, r) - from;
-        if (m->key)
+        if (m->key) {
             memcpy(m->key + m->target[r], l->key + from, len * sizeof *m->key);
-        else
-            memcpy(m->value + m->target[r], l->value + from, len * sizeof *m->value);
+            continue;
+        }
+        memcpy(m->value + m->target[r], l->value + from, len * sizeof *m->value);
+        /* Values that have moved are not needed twice. */
+        if (l->value + from - done >= DROP_VALUES) {
+            ins_drop_pages(done, (size_t)(l->value + from - done) * sizeof *done);
+            done = l->value + from;
+        }
     }
 }
 

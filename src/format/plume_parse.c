@@ -14,7 +14,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 enum {
     MIN_LINE = sizeof "r(0,0,0,0)",
@@ -215,20 +214,6 @@ static void blame_line(struct piece *piece, const char *p, uint64_t line)
         len, shown);
 }
 
-/* Pages that have been parsed need not stay resident: the file keeps them. */
-static const char *drop_pages(const struct ins_input *in, const char *from,
-                              const char *to)
-{
-    enum { PAGE = 4096 };
-    if (in->mapped) {
-        const uintptr_t a = ((uintptr_t)from + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
-        const uintptr_t b = (uintptr_t)to & ~(uintptr_t)(PAGE - 1);
-        if (b > a)
-            (void)madvise((void *)a, b - a, MADV_DONTNEED);
-    }
-    return to;
-}
-
 static void parse_piece(void *context, unsigned i)
 {
     struct parse *ps = context;
@@ -251,9 +236,10 @@ static void parse_piece(void *context, unsigned i)
         }
         p = next;
         if (p - kept > DROP_EVERY) {
-            /* The line before may still be compared with. */
-            if (tail.at < kept || (size_t)(p - tail.at) < DROP_EVERY / 2)
-                kept = drop_pages(ps->in, kept, p);
+            /* Parsed pages need not stay resident: the file keeps them. */
+            if (ps->in->mapped)
+                ins_drop_pages(kept, (size_t)(p - kept));
+            kept = p;
             if (ins_limit_hit(ps->limit)) {
                 (void)ins_fail(&piece->error, INS_E_LIMIT, 0, "%s while parsing",
                                ins_limit_reason(ps->limit));

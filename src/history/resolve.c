@@ -38,10 +38,11 @@ struct ambiguous {
 INS_VEC(ambiguous, struct ambiguous);
 
 struct part {
-    ins_txn first, last;          /* transactions [first, last) */
-    uint32_t writes[MAX_BUCKETS]; /* counts, then where the next card goes */
-    uint32_t reads[MAX_BUCKETS];
-    uint64_t widest; /* the bits of all values written */
+    ins_txn first, last; /* transactions [first, last) */
+    /* By bucket, reads and writes: how many, then where the next card goes. */
+    uint32_t next[MAX_BUCKETS][2];
+    struct card spare; /* where unwanted cards go */
+    uint64_t widest;   /* the bits of all values */
     bool may_not_repeat;
     bool reads_own_future; /* perhaps: a read may match a later write of its own */
     bool failed;
@@ -162,9 +163,9 @@ static void mark_txn(const struct resolve *r, struct part *p, struct own_ops *ow
     for (uint32_t op = begin; op < end; op++) {
         const uint32_t word = h->op_key[op], bucket = (word & INS_OP_KEY) >> r->shift;
         const bool write = word & INS_OP_WRITE;
-        p->writes[bucket] += write & (h->op_from[op] == INS_WRITE_FINAL);
-        p->reads[bucket] += !write & (h->op_from[op] == UNRESOLVED);
-        p->widest |= write ? h->op_value[op] : 0;
+        p->next[bucket][1] += write & (h->op_from[op] == INS_WRITE_FINAL);
+        p->next[bucket][0] += !write & (h->op_from[op] == UNRESOLVED);
+        p->widest |= h->op_value[op];
     }
 }
 
@@ -195,25 +196,29 @@ static void mark(void *context, unsigned i)
 
 /* ---- deal ---- */
 
+/* Half of the operations are writes and a third are in this round, in no order that a
+ * processor could guess: what is not wanted goes to a spare card instead of around a
+ * branch. */
 static void deal(void *context, unsigned i)
 {
     const struct resolve *r = context;
     const struct ins_history *h = r->h;
     struct part *p = &((struct resolve *)context)->part[i];
     const unsigned first = r->first, count = r->last - r->first;
+    struct card *const spare = &p->spare;
     for (ins_txn t = p->first; t < p->last; t++) {
         if (h->txn_status[t] == INS_ABORTED)
             continue;
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
             const uint32_t word = h->op_key[op], key = word & INS_OP_KEY;
-            const uint32_t bucket = key >> r->shift, from = h->op_from[op];
-            const bool write = word & INS_OP_WRITE;
-            if (bucket - first >= count ||
-                from != (write ? (uint32_t)INS_WRITE_FINAL : UNRESOLVED))
-                continue;
-            uint32_t *const next = write ? &p->writes[bucket] : &p->reads[bucket];
-            r->card[(*next)++] =
-                (struct card){key, tag_of(r, h->op_value[op]), write ? t : op};
+            const uint32_t bucket = key >> r->shift;
+            const uint32_t write = word >> 31; /* INS_OP_WRITE */
+            const uint32_t due = write ? (uint32_t)INS_WRITE_FINAL : UNRESOLVED;
+            const bool wanted = (bucket - first < count) & (h->op_from[op] == due);
+            uint32_t *const next = &p->next[bucket][write];
+            struct card *const to = wanted ? &r->card[*next] : spare;
+            *to = (struct card){key, tag_of(r, h->op_value[op]), write ? t : op};
+            *next += wanted;
         }
     }
 }
@@ -226,13 +231,13 @@ static void lay_out(struct resolve *r)
     for (unsigned b = r->first; b < r->last; b++) {
         r->at[b] = at;
         for (unsigned i = 0; i < r->n_parts; i++) {
-            const uint32_t n = r->part[i].writes[b];
-            r->part[i].writes[b] = (uint32_t)at;
+            const uint32_t n = r->part[i].next[b][1];
+            r->part[i].next[b][1] = (uint32_t)at;
             at += n;
         }
         for (unsigned i = 0; i < r->n_parts; i++) {
-            const uint32_t n = r->part[i].reads[b];
-            r->part[i].reads[b] = (uint32_t)at;
+            const uint32_t n = r->part[i].next[b][0];
+            r->part[i].next[b][0] = (uint32_t)at;
             at += n;
         }
     }
@@ -426,7 +431,7 @@ static bool starts_as_read(const struct resolve *r, const struct card *c)
             r->h->key_init[r->same_start ? 0 : c->key] == r->h->op_value[c->ref]);
 }
 
-/* Call with every writer that a read may be from. */
+/* The writers that a read may be from. */
 struct matches {
     uint32_t count;
     uint32_t place; /* of the last one found */
@@ -449,6 +454,14 @@ static struct matches find_matches(const struct resolve *r, const struct bench *
         return m;
     }
     const uint32_t end = b->off[local + 1];
+    uint32_t equal = 0, last = 0;
+    for (uint32_t i = b->off[local]; i < end; i++) {
+        const bool same = b->tag[i] == c->tag;
+        equal += same;
+        last = same ? i : last;
+    }
+    if (equal < 2 && !r->check_own && !r->wide)
+        return (struct matches){equal, last, last};
     for (uint32_t i = b->off[local]; i < end; i++) {
         if (b->tag[i] != c->tag)
             continue;
@@ -512,9 +525,7 @@ static void settle_read(const struct resolve *r, struct part *p, const struct ca
     struct ins_history *h = r->h;
     const struct bench *b = p->bench;
     const uint32_t local = c->key - first_key;
-    struct matches m = {0};
-    if (r->wide || h->op_value[c->ref] <= UINT32_MAX)
-        m = find_matches(r, b, c, local);
+    const struct matches m = find_matches(r, b, c, local);
     const bool initial = starts_as_read(r, c);
     if (m.count + initial == 1) {
         h->op_from[c->ref] = initial ? INS_INIT : b->txn[m.place];
@@ -650,8 +661,8 @@ static bool survey(struct resolve *r)
     for (unsigned i = 0; i < r->n_parts; i++) {
         const struct part *p = &r->part[i];
         for (unsigned b = 0; b < r->n_buckets; b++) {
-            r->n_writes[b] += p->writes[b];
-            r->n_reads[b] += p->reads[b];
+            r->n_writes[b] += p->next[b][1];
+            r->n_reads[b] += p->next[b][0];
         }
         r->wide |= p->widest > UINT32_MAX;
         r->check_own |= p->reads_own_future || p->may_not_repeat;
