@@ -234,10 +234,15 @@ void ins_say_headline(struct ins_buf *b, const struct ins_story *s)
         say_wrong_read(b, s, read);
     else if (a->kind == INS_NON_REPEATABLE_READ)
         say_unrepeatable(b, s);
-    else if (a->kind == INS_NO_ORDER || !a->n_cycle)
+    else if (a->kind == INS_NO_ORDER || !a->n_cycle) {
         ins_buf_text(
             b, "Whichever way the versions are ordered, a contradiction follows.");
-    else if (a->kind == INS_LOST_UPDATE && a->n_cycle == 2)
+        if (!a->n_edges)
+            ins_buf_text(b,
+                         " No single cycle shows it: a search tried every order. "
+                         "--counterexample writes the smallest history that has none, "
+                         "--certificate the search.");
+    } else if (a->kind == INS_LOST_UPDATE && a->n_cycle == 2)
         say_lost_update(b, s);
     else if (stale &&
              (a->kind == INS_NON_MONO_READ_CO || a->kind == INS_FRACTURED_READ_CO ||

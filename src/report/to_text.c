@@ -571,7 +571,7 @@ static enum ins_status print_anomaly(struct page *p, const struct ins_anomaly *a
     ins_blanks(p->b, 4);
     wrapped(p, &line, 4, 4);
     ins_buf_release(&line);
-    ins_buf_text(p->b, "\n\n");
+    ins_buf_text(p->b, s.n_txns ? "\n\n" : "\n");
     print_cast(p, &s);
     print_reasons(p, &s);
     print_meaning(p, a);
