@@ -92,7 +92,7 @@ static inline bool ins_elle_next(struct ins_elle_lex *x, char close, bool first)
             return ins_elle_expected(x, close == ']' ? "',' or ']'" : "',' or '}'");
         x->p++;
         ins_elle_space(x);
-        if (x->p < x->end && *x->p == close)
+        if (x->p == x->end || *x->p == close)
             return ins_elle_expected(x, "another element after ','");
     }
     return true;
