@@ -27,11 +27,13 @@ holds() {
 }
 
 # Every run passes LEVEL, and at least one of them fails HIGHER with one of the named
-# anomalies: shows LEVEL HIGHER "ANOMALY..." OPTION...
+# anomalies: shows LEVEL HIGHER "ANOMALY..." OPTION...  What the clients do follows from
+# the seed, how they meet does not: if no run shows it, a few more are tried.
 shows() {
     local level=$1 higher=$2 names=$3 seed seen=0 runs=0
     shift 3
-    for seed in $(seeds); do
+    for seed in $(seeds) 1001 1002 1003 1004; do
+        [ "$seed" -lt 1001 ] || [ "$seen" = 0 ] || break
         "$INSULA" test -q --seed "$seed" "$@" >out 2>&1 || true
         [ "$level" = none ] || expect "$level" pass || { echo "seed $seed: $*"; return 1; }
         runs=$((runs + 1))

@@ -7,7 +7,7 @@ all="general blindw-rw blindw-rh blindw-wh mini append tpcc rubis twitter"
 walk() {
     local db=$1 workload format
     for workload in ${WORKLOADS:-$all}; do
-        "$INSULA" record --db "$db" --workload "$workload" --keys 200 --txns 300 --seed 1 -q \
+        "$INSULA" record --db "$db" --workload "$workload" --keys 200 --sessions 4 --txns 300 --seed 1 -q \
             -o "$workload.insula"
         [ "$(stat_of "$workload.insula" .transactions.committed)" -gt 20 ]
         for format in plume dbcop cobra edn json awdit insula insulab; do
