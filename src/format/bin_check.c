@@ -3,6 +3,7 @@
  * This is what memory safety needs of a history that nobody has frozen here. */
 #include "format/bin.h"
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/pool.h"
 
@@ -43,6 +44,23 @@ static bool words_fit(const struct ins_history *h, enum ins_word_mode mode,
         if (word[i] >= h->literals.map.len)
             return false;
     return true;
+}
+
+/* No two names are equal. */
+static enum ins_status check_distinct(const uint64_t *word, uint32_t n,
+                                      struct ins_error *err)
+{
+    struct ins_number_map seen = {0};
+    enum ins_status st = INS_OK;
+    for (uint32_t i = 0; i < n && st == INS_OK; i++) {
+        const uint32_t id = ins_number_map_add(&seen, word[i]);
+        if (id == INS_NONE)
+            st = ins_nomem(err, "the names");
+        else if (id != i)
+            st = damaged(err, "names that differ");
+    }
+    ins_number_map_release(&seen);
+    return st;
 }
 
 /* ---- sessions and transactions ---- */
@@ -106,7 +124,8 @@ static enum ins_status check_keys(struct ins_history *h,
         !ids_fit(h->key_writer, a[INS_BIN_KEY_WRITER].count, h->n_txns))
         return damaged(err, "writers among the transactions");
     h->has_duplicates = h->duplicate_writes != 0;
-    return INS_OK;
+    const enum ins_status st = check_distinct(h->key_name, h->n_keys, err);
+    return st == INS_OK ? check_distinct(h->session_name, h->n_sessions, err) : st;
 }
 
 static enum ins_status check_lists(const struct ins_history *h,

@@ -284,12 +284,13 @@ static enum ins_status take_data(struct reader *r)
 
 /* ---- literals ---- */
 
-static bool literal_fits(uint8_t kind, uint64_t len)
+static bool literal_fits(uint8_t kind, const char *bytes, uint64_t len)
 {
     switch (kind) {
     case INS_LIT_UINT:
-    case INS_LIT_NEG:
         return len == sizeof(uint64_t);
+    case INS_LIT_NEG:
+        return len == sizeof(uint64_t) && ins_le64(bytes) > INT64_MAX;
     case INS_LIT_STRING:
     case INS_LIT_KEYWORD:
         return true;
@@ -311,7 +312,8 @@ static enum ins_status index_literals(struct reader *r)
         st = damaged(r, 0, "literals that cover their bytes");
     for (uint64_t i = 0; i < n && st == INS_OK; i++) {
         const uint64_t from = raw.offset[i], to = raw.offset[i + 1];
-        if (from > to || to > bytes || !literal_fits(raw.tag[i], to - from)) {
+        if (from > to || to > bytes ||
+            !literal_fits(raw.tag[i], raw.bytes + from, to - from)) {
             st = damaged(r, 0, "a literal of a known kind");
             break;
         }
