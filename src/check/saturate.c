@@ -245,9 +245,11 @@ static void settle(struct round *q, uint32_t r, uint32_t v)
 {
     struct ins_engine *e = q->e;
     const ins_key k = ins_ver_key(e, v);
-    if (ins_engine_settle(e, r, v))
+    if (ins_engine_settle(e, r, v)) {
+        q->stale = true; /* reads of transactions that were optional are edges now */
         for (uint32_t u = 0; u < e->n_nodes; u++)
             look_again(q, u);
+    }
     e->n_open--;
     q->added++;
     const uint32_t begin = ins_begin_node(e, e->read_txn[r]);

@@ -311,7 +311,10 @@ bool ins_schedule(struct ins_engine *e, const double *rank, uint32_t *order)
         run_all(&p);
     else
         e->failed = true;
-    ok = ok && p.n_out == e->n_nodes;
+    if (p.n_out != e->n_nodes) {
+        memcpy(order, e->order, e->n_nodes * sizeof *order);
+        ok = false;
+    }
     e->forced = p.forced;
     void *all[] = {p.missing, p.succ_off, p.succ,   p.want,      p.self_read, p.pending,
                    p.current, p.active,   p.waiter, p.wait_next, p.done,      p.heap};
