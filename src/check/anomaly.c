@@ -1,4 +1,5 @@
 /* anomaly.c - turn a proof over nodes into edges between transactions. */
+#include "cases.h"
 #include "classify.h"
 #include "justify.h"
 #include "retell.h"
@@ -481,6 +482,138 @@ void ins_anomaly_nobody(const struct ins_engine *e, const struct ins_argument *p
             if (p->exclusion.at[i].read == read)
                 a.branch[a.n_branches++] = put_case(&w, &p->exclusion.at[i]);
         put_steps(&w);
+        if (!w.edge.failed) {
+            resolve_paths(&w);
+            if (collect(&w, &a, &r->arena))
+                publish(e, r, &a);
+        }
+    }
+    writer_release(&w);
+}
+
+/* ---- cases after a search ---- */
+
+/* The external read by which t read key k. */
+static uint32_t read_of(const struct ins_engine *e, ins_txn t, ins_key k)
+{
+    for (uint32_t r = e->read_off[t]; r < e->read_off[t + 1]; r++)
+        if (ins_op_key(e->h, e->read_op[r]) == k)
+            return r;
+    return INS_NONE;
+}
+
+static struct ins_edge rw_edge(const struct ins_engine *e, ins_txn from, ins_txn to,
+                               ins_key k, ins_txn other)
+{
+    struct ins_edge d = blank(from, to, INS_RW, INS_WHY_ANTI);
+    const uint32_t r = read_of(e, from, k);
+    d.key = k;
+    d.from_op = r == INS_NONE ? INS_NONE : e->read_op[r];
+    d.to_op = write_op(e->h, to, k);
+    d.other = other;
+    return d;
+}
+
+/* The edge between two transactions that an EDGE variable stands for: an
+ * anti-dependency on a key that one reads and the other writes, else an order of
+ * versions that both write. */
+static struct ins_edge open_edge(const struct ins_engine *e, ins_txn from, ins_txn to)
+{
+    for (uint32_t i = e->write_off[to]; i < e->write_off[to + 1]; i++) {
+        const ins_key k = e->ver_key[e->write_ver[i]];
+        const uint32_t r = read_of(e, from, k);
+        if (r != INS_NONE)
+            return rw_edge(e, from, to, k,
+                           e->read_ver[r] == INS_NONE ? INS_NONE
+                                                      : ins_read_writer(e, r));
+    }
+    for (uint32_t i = e->write_off[to]; i < e->write_off[to + 1]; i++) {
+        const ins_key k = e->ver_key[e->write_ver[i]];
+        if (ins_engine_version(e, k, from) != INS_NONE)
+            return ww_edge(e, from, to, k, INS_WHY_ASSUMED);
+    }
+    return blank(from, to, INS_CO, INS_WHY_ASSUMED);
+}
+
+/* An edge that a true literal brings. */
+static struct ins_edge lit_edge(const struct ins_engine *e, const struct ins_problem *p,
+                                const struct ins_leaf_edge *x)
+{
+    const ins_txn from = ins_node_txn(e, x->from), to = ins_node_txn(e, x->to);
+    const struct ins_var *v = &p->var.at[abs(x->lit) - 1];
+    if (v->kind == INS_VAR_FROM) {
+        struct ins_edge d = read_edge(e, from, e->open_read[v->a]);
+        d.rule = INS_WHY_ASSUMED;
+        return d;
+    }
+    if (v->kind == INS_VAR_ORDER) {
+        const uint32_t first = x->lit > 0 ? v->a : v->b;
+        if (e->ver_txn[first] == from && x->from == ins_commit_node(e, from) &&
+            x->to == ins_ww_target(e, to))
+            return ww_edge(e, from, to, e->ver_key[first], INS_WHY_ASSUMED);
+        return rw_edge(e, from, to, e->ver_key[first], e->ver_txn[first]);
+    }
+    return v->kind == INS_VAR_COUNT ? static_edge(e, from, to) : open_edge(e, from, to);
+}
+
+static void put_assumed(struct writer *w, const struct ins_problem *p, int lit)
+{
+    const struct ins_engine *e = w->e;
+    const struct ins_var *v = &p->var.at[abs(lit) - 1];
+    if (v->kind == INS_VAR_FROM) {
+        struct ins_edge d = read_edge(e, ins_ver_txn(e, v->b), e->open_read[v->a]);
+        d.rule = INS_WHY_ASSUMED;
+        put_plain(w, d);
+    } else if (v->kind == INS_VAR_ORDER) {
+        const uint32_t a = lit > 0 ? v->a : v->b, b = lit > 0 ? v->b : v->a;
+        put_plain(w, ww_edge(e, e->ver_txn[a], e->ver_txn[b], e->ver_key[a],
+                             INS_WHY_ASSUMED));
+    }
+}
+
+static struct ins_case put_leaf(struct writer *w, const struct ins_problem *p,
+                                const struct ins_cases *c, const struct ins_leaf *f)
+{
+    const struct ins_engine *e = w->e;
+    const struct ins_loop *l = &c->loop.at[f->loop];
+    struct ins_case out = {.assumed = (uint32_t)w->edge.len};
+    for (uint32_t i = 0; i < f->n_assumed; i++)
+        put_assumed(w, p, c->assumed.at[f->assumed + i]);
+    out.n_assumed = (uint32_t)w->edge.len - out.assumed;
+    out.cycle = (uint32_t)w->edge.len;
+    for (uint32_t i = 0; i < l->n_edges; i++) {
+        struct ins_leaf_edge x = c->edge.at[l->edge + i];
+        if (x.from >= e->n_txn_nodes)
+            continue; /* inside a step of real time */
+        /* a step of real time goes over time nodes to the next transaction */
+        for (uint32_t j = i + 1; x.to >= e->n_txn_nodes && j < i + l->n_edges; j++)
+            x.to = c->edge.at[l->edge + j % l->n_edges].to;
+        if (x.link == INS_NONE && !x.lit &&
+            ins_node_txn(e, x.from) == ins_node_txn(e, x.to))
+            continue;
+        struct ins_edge d =
+            x.link != INS_NONE ? link_edge(e, x.link)
+            : x.lit            ? lit_edge(e, p, &x)
+                    : static_edge(e, ins_node_txn(e, x.from), ins_node_txn(e, x.to));
+        d.path = x.link;
+        ins_vec_edge_push(&w->edge, d);
+    }
+    out.n_cycle = (uint32_t)w->edge.len - out.cycle;
+    return out;
+}
+
+void ins_anomaly_cases(const struct ins_engine *e, const struct ins_argument *arg,
+                       const struct ins_problem *p, const struct ins_cases *c,
+                       struct ins_result *r)
+{
+    struct writer w = {.e = e, .p = arg};
+    struct ins_anomaly a = {.breaks = e->level, .kind = INS_NO_ORDER};
+    a.branch = INS_ARENA_NEW(&r->arena, struct ins_case, c->leaf.len + 1);
+    if (writer_init(&w) && a.branch) {
+        for (size_t i = 0; i < c->leaf.len; i++)
+            a.branch[a.n_branches++] = put_leaf(&w, p, c, &c->leaf.at[i]);
+        if (c->leaf.len)
+            put_steps(&w);
         if (!w.edge.failed) {
             resolve_paths(&w);
             if (collect(&w, &a, &r->arena))

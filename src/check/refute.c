@@ -1,6 +1,7 @@
 /* refute.c - solve once more with a trace, and write down what it rests on. */
 #include "refute.h"
 
+#include "check/cases.h"
 #include "check/certificate.h"
 
 /* An edge that is always there. */
@@ -196,12 +197,39 @@ static void write_certificate(struct refutation *q, struct ins_certificate *c)
     ins_buf_text(q->out, "end\n");
 }
 
-static void add_anomaly(const struct ins_engine *e, struct ins_result *r)
+/* The cycles of the trace with what they need. */
+static void list_loops(const struct refutation *q, struct ins_cases *c)
 {
-    struct ins_anomaly a = {.kind = INS_NO_ORDER, .breaks = e->level};
-    r->count[a.kind][a.suffix]++;
-    r->level[e->level].kinds |= UINT64_C(1) << a.kind;
-    ins_vec_anomaly_push(&r->anomaly, a);
+    for (size_t i = 0; i < ins_solver_n_steps(q->s); i++) {
+        const struct ins_step s = ins_solver_step(q->s, i);
+        if (!s.n_edges)
+            continue;
+        struct ins_loop l = {.edge = (uint32_t)c->edge.len,
+                             .n_edges = s.n_edges,
+                             .lit = (uint32_t)c->lit.len,
+                             .n_lits = s.n_lits};
+        for (uint32_t j = 0; j < s.n_edges; j++) {
+            const struct ins_cond_edge d = edge_at(q, s.edge[j]);
+            const uint32_t link =
+                s.edge[j] < q->fixed.len ? q->fixed.at[s.edge[j]].link : INS_NONE;
+            ins_vec_leaf_edge_push(&c->edge,
+                                   (struct ins_leaf_edge){d.from, d.to, link, d.lit});
+        }
+        for (uint32_t j = 0; j < s.n_lits; j++)
+            ins_vec_lit_push(&c->lit, -s.lit[j]);
+        ins_vec_loop_push(&c->loop, l);
+    }
+}
+
+static void add_anomaly(const struct refutation *q, struct ins_result *r)
+{
+    struct ins_cases c = {0};
+    list_loops(q, &c);
+    if (c.loop.failed || c.edge.failed || c.lit.failed)
+        c.loop.len = 0;
+    (void)ins_cases_split(&c, q->p);
+    ins_anomaly_cases(q->e, &q->arg, q->p, &c, r);
+    ins_cases_release(&c);
 }
 
 enum ins_verdict ins_refute(struct ins_engine *e, struct ins_problem *p,
@@ -212,7 +240,7 @@ enum ins_verdict ins_refute(struct ins_engine *e, struct ins_problem *p,
     q.known = INS_NEW(struct ins_walk, p->known.len + 1);
     if (q.known && list_fixed(&q) && solve_again(&q) && gather(&q)) {
         v = INS_FAIL;
-        add_anomaly(e, r);
+        add_anomaly(&q, r);
         struct ins_certificate *c = certificate ? ins_certificate_get(r, e->h) : NULL;
         if (c)
             write_certificate(&q, c);

@@ -1,0 +1,171 @@
+#include "cases.h"
+
+#include <stdlib.h>
+
+enum { MAX_LEAVES = 24, MAX_DEPTH = 24, MAX_VISITS = 4000 };
+
+struct split {
+    struct ins_cases *c;
+    const struct ins_problem *p;
+    int8_t *value; /* by variable: 1, -1 or 0 */
+    struct ins_vec_lit trail;
+    int decided[MAX_DEPTH];
+    unsigned depth, visits;
+    bool failed;
+};
+
+static int value_of(const struct split *s, int lit)
+{
+    return lit > 0 ? s->value[lit] : -s->value[-lit];
+}
+
+static void set_true(struct split *s, int lit)
+{
+    s->value[abs(lit)] = lit > 0 ? 1 : -1;
+    ins_vec_lit_push(&s->trail, lit);
+}
+
+static void undo_to(struct split *s, size_t len)
+{
+    while (s->trail.len > len)
+        s->value[abs(s->trail.at[--s->trail.len])] = 0;
+}
+
+/* What the clauses of the problem give; no cycle is needed for that. */
+static void propagate(struct split *s)
+{
+    for (bool again = true; again;) {
+        again = false;
+        const int *lit = s->p->clause.at;
+        for (size_t i = 0; i < s->p->info.len; i++) {
+            int open = 0, n = 0;
+            bool satisfied = false;
+            for (; *lit; lit++) {
+                const int v = value_of(s, *lit);
+                satisfied |= v > 0;
+                n += !v;
+                open = v ? open : *lit;
+            }
+            lit++;
+            if (satisfied || n != 1)
+                continue;
+            set_true(s, open);
+            again = true;
+        }
+    }
+}
+
+/* How many literals of a loop are open; -1 when one is false.  *lit is one of them. */
+static int open_in_loop(const struct split *s, const struct ins_loop *l, int *lit)
+{
+    int n = 0;
+    for (uint32_t i = 0; i < l->n_lits; i++) {
+        const int x = s->c->lit.at[l->lit + i], v = value_of(s, x);
+        if (v < 0)
+            return -1;
+        if (v > 0)
+            continue;
+        n++;
+        if (!n || s->p->var.at[abs(x) - 1].kind != INS_VAR_EDGE)
+            *lit = x;
+    }
+    return n;
+}
+
+static void add_leaf(struct split *s, uint32_t loop)
+{
+    const struct ins_leaf f = {(uint32_t)s->c->assumed.len, s->depth, loop};
+    for (unsigned i = 0; i < s->depth; i++)
+        ins_vec_lit_push(&s->c->assumed, s->decided[i]);
+    ins_vec_leaf_push(&s->c->leaf, f);
+    s->failed |=
+        s->c->leaf.len > MAX_LEAVES || s->c->leaf.failed || s->c->assumed.failed;
+}
+
+static void explore(struct split *s);
+
+static void assume(struct split *s, int lit)
+{
+    if (s->failed || s->depth == MAX_DEPTH) {
+        s->failed = true;
+        return;
+    }
+    const size_t len = s->trail.len;
+    s->decided[s->depth++] = lit;
+    set_true(s, lit);
+    explore(s);
+    s->depth--;
+    undo_to(s, len);
+}
+
+/* The clause of the open read that FROM variable v belongs to: all its candidates. */
+static void split_read(struct split *s, const struct ins_var *v)
+{
+    const int *lit = s->p->clause.at;
+    for (size_t i = 0; i < s->p->info.len; i++) {
+        const struct ins_clause_info *info = &s->p->info.at[i];
+        const bool it = info->kind == INS_CLAUSE_ONE && info->number == v->a;
+        for (; *lit; lit++)
+            if (it && !value_of(s, *lit))
+                assume(s, *lit);
+        lit++;
+    }
+}
+
+/* Split on what closes a cycle soonest. */
+static void explore(struct split *s) // NOLINT(misc-no-recursion)
+{
+    int best = 0, best_open = 1 << 30;
+    if (s->failed || ++s->visits > MAX_VISITS) {
+        s->failed = true;
+        return;
+    }
+    propagate(s);
+    for (uint32_t i = 0; i < s->c->loop.len; i++) {
+        int lit = 0;
+        const int n = open_in_loop(s, &s->c->loop.at[i], &lit);
+        if (n == 0) {
+            add_leaf(s, i);
+            return;
+        }
+        if (n > 0 && n < best_open && lit &&
+            s->p->var.at[abs(lit) - 1].kind != INS_VAR_EDGE) {
+            best = lit;
+            best_open = n;
+        }
+    }
+    if (!best) {
+        s->failed = true; /* not refuted by what is at hand */
+        return;
+    }
+    const struct ins_var *v = &s->p->var.at[abs(best) - 1];
+    if (v->kind == INS_VAR_FROM) {
+        split_read(s, v);
+        return;
+    }
+    assume(s, best);
+    assume(s, -best);
+}
+
+bool ins_cases_split(struct ins_cases *c, const struct ins_problem *p)
+{
+    struct split s = {.c = c, .p = p};
+    s.value = INS_NEW0(int8_t, p->var.len + 1);
+    s.failed = !s.value;
+    if (!s.failed)
+        explore(&s);
+    ins_free(s.value);
+    ins_vec_lit_release(&s.trail);
+    if (s.failed)
+        c->leaf.len = c->assumed.len = 0;
+    return !s.failed;
+}
+
+void ins_cases_release(struct ins_cases *c)
+{
+    ins_vec_leaf_edge_release(&c->edge);
+    ins_vec_lit_release(&c->lit);
+    ins_vec_loop_release(&c->loop);
+    ins_vec_leaf_release(&c->leaf);
+    ins_vec_lit_release(&c->assumed);
+}

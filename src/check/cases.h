@@ -1,0 +1,51 @@
+/* cases.h - a refutation as a case distinction that people can follow.
+ *
+ * The cycles that the solver found and the clauses of the problem are enough to refute
+ * it; splitting on one open order or read after the other until a cycle closes gives a
+ * tree, whose leaves are the cases. */
+#ifndef INS_CASES_H
+#define INS_CASES_H
+
+#include "check/justify.h"
+#include "check/problem.h"
+
+/* An edge of a cycle: by `link`, by `lit`, or (INS_NONE and 0) by definition. */
+struct ins_leaf_edge {
+    uint32_t from, to, link;
+    int lit;
+};
+INS_VEC(leaf_edge, struct ins_leaf_edge);
+
+/* A cycle and the literals that it needs. */
+struct ins_loop {
+    uint32_t edge, n_edges; /* in order */
+    uint32_t lit, n_lits;   /* that must be true for it to close */
+};
+INS_VEC(loop, struct ins_loop);
+
+/* A case: what is assumed, and the cycle that then closes. */
+struct ins_leaf {
+    uint32_t assumed, n_assumed; /* range of ins_cases.assumed */
+    uint32_t loop;
+};
+INS_VEC(leaf, struct ins_leaf);
+
+struct ins_cases {
+    struct ins_vec_leaf_edge edge; /* of all loops */
+    struct ins_vec_lit lit;
+    struct ins_vec_loop loop;
+    struct ins_vec_leaf leaf;
+    struct ins_vec_lit assumed;
+};
+
+/* Fill leaf and assumed from the loops.  False, with no leaf, when that takes too many
+ * cases to be of use. */
+bool ins_cases_split(struct ins_cases *c, const struct ins_problem *p);
+void ins_cases_release(struct ins_cases *c);
+
+/* anomaly.c */
+void ins_anomaly_cases(const struct ins_engine *e, const struct ins_argument *arg,
+                       const struct ins_problem *p, const struct ins_cases *c,
+                       struct ins_result *r);
+
+#endif
