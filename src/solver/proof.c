@@ -18,9 +18,20 @@ void ins_proof_add(struct ins_proof *p, const uint32_t *lit, size_t n_lits,
     ins_vec_proof_step_push(&p->step, step);
 }
 
+void ins_proof_given(struct ins_proof *p, const int *lit, size_t n)
+{
+    if (!p->on)
+        return;
+    for (size_t i = 0; i < n; i++)
+        ins_vec_proof_lit_push(&p->given, lit[i]);
+    ins_vec_proof_lit_push(&p->given, 0);
+    ins_vec_u8_push(&p->used, 1);
+}
+
 int ins_proof_failed(const struct ins_proof *p)
 {
-    return p->step.failed || p->lit.failed || p->edge.failed;
+    return p->step.failed || p->lit.failed || p->edge.failed || p->given.failed ||
+           p->used.failed;
 }
 
 void ins_proof_release(struct ins_proof *p)
@@ -28,6 +39,8 @@ void ins_proof_release(struct ins_proof *p)
     ins_vec_proof_step_release(&p->step);
     ins_vec_proof_lit_release(&p->lit);
     ins_vec_u32_release(&p->edge);
+    ins_vec_proof_lit_release(&p->given);
+    ins_vec_u8_release(&p->used);
 }
 
 void ins_solver_trace(struct ins_solver *s)
@@ -51,4 +64,10 @@ struct ins_step ins_solver_step(const struct ins_solver *s, size_t i)
         .edge = step->n_edges ? p->edge.at + step->edge : NULL,
         .n_edges = step->n_edges,
     };
+}
+
+bool ins_solver_clause_used(const struct ins_solver *s, size_t i)
+{
+    assert(i < s->proof.used.len);
+    return s->proof.used.at[i];
 }

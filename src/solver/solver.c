@@ -2,6 +2,10 @@
 
 #include <assert.h>
 
+/* Looks at clauses that trimming a proof may take: these, and so many for each look of
+ * the search. */
+enum { TRIM_BASE = 20000000, TRIM_FACTOR = 4 };
+
 struct ins_solver *ins_solver_new(uint32_t n_nodes)
 {
     struct ins_solver *s = INS_NEW0(struct ins_solver, 1);
@@ -75,6 +79,7 @@ int ins_solver_var(struct ins_solver *s, bool first_try)
 void ins_solver_clause(struct ins_solver *s, const int *lit, size_t n)
 {
     assert(!s->solved);
+    ins_proof_given(&s->proof, lit, n);
     if (s->failed || s->refuted)
         return;
     s->why.len = 0;
@@ -132,7 +137,13 @@ static enum ins_answer refuted(struct ins_solver *s)
     const size_t n = s->proof.step.len;
     if (!n || s->proof.step.at[n - 1].n_lits)
         ins_proof_add(&s->proof, NULL, 0, NULL, 0);
-    return ins_proof_failed(&s->proof) ? INS_ANSWER_UNKNOWN : INS_ANSWER_UNSAT;
+    if (ins_proof_failed(&s->proof))
+        return INS_ANSWER_UNKNOWN;
+    if (s->proof.on)
+        ins_proof_trim(&s->proof, s->n_vars,
+                       TRIM_BASE + TRIM_FACTOR * (s->ticks + s->theory.order.ticks),
+                       s->limit);
+    return INS_ANSWER_UNSAT;
 }
 
 /* Clauses to the fixpoint first, so that edges of literals that hold anyway are

@@ -55,8 +55,14 @@ struct ins_step {
     uint32_t n_edges;
 };
 void ins_solver_trace(struct ins_solver *s);
+/* Steps that the empty clause does not rest on are left out, unless finding them would
+ * take much longer than the search did. */
 size_t ins_solver_n_steps(const struct ins_solver *s);
 struct ins_step ins_solver_step(const struct ins_solver *s, size_t i);
+
+/* Does the refutation use the clause of this ins_solver_clause call, counted from 0?
+ * Also after INS_ANSWER_UNSAT with a trace only. */
+bool ins_solver_clause_used(const struct ins_solver *s, size_t i);
 
 struct ins_solver_stats {
     uint64_t decisions, conflicts, propagations, restarts, cycles, learned;

@@ -270,6 +270,37 @@ static void a_cycle_that_does_not_close_is_refused(void **state)
     problem_release(&p);
 }
 
+/* Beside a small contradiction there is much that has nothing to do with it. */
+static void a_proof_has_only_what_it_needs(void **state)
+{
+    (void)state;
+    struct problem p = {0};
+    struct ins_rng own = {3};
+    tournament(&p, 12);
+    problem_random_clauses(&p, &own, 100, 3);
+    const int top = p.n_vars;
+    p.n_vars += 3;
+    p.n_nodes += 3;
+    problem_edge(&p, top + 1, 12, 13);
+    problem_edge(&p, top + 2, 13, 12);
+    problem_edge(&p, top + 3, 13, 14);
+    problem_edge(&p, -(top + 3), 14, 13);
+    problem_clause(&p, (int[]){top + 1, top + 3}, 2);
+    problem_clause(&p, (int[]){top + 1, -(top + 3)}, 2);
+    problem_clause(&p, (int[]){top + 2}, 1);
+    struct ins_solver *s = problem_solver(&p, &rng, true, NULL);
+    assert_int_equal(ins_solver_solve(s, NULL, NULL), INS_ANSWER_UNSAT);
+    assert_null(problem_check_proof(&p, s));
+    size_t n_cycles = 0;
+    for (size_t i = 0; i < ins_solver_n_steps(s); i++)
+        n_cycles += ins_solver_step(s, i).n_edges != 0;
+    assert_int_equal(n_cycles, 1);
+    for (size_t i = 0; i < 103; i++)
+        assert_int_equal(ins_solver_clause_used(s, i), i >= 100);
+    ins_solver_free(s);
+    problem_release(&p);
+}
+
 static void read_text(const char *text, enum ins_answer expected)
 {
     struct ins_solver *s;
@@ -337,6 +368,7 @@ int main(void)
         cmocka_unit_test(the_same_problem_gives_the_same_proof),
         cmocka_unit_test(a_proof_of_another_problem_is_refused),
         cmocka_unit_test(a_cycle_that_does_not_close_is_refused),
+        cmocka_unit_test(a_proof_has_only_what_it_needs),
         cmocka_unit_test(dimacs_is_read),
         cmocka_unit_test(bad_dimacs_names_its_line),
     };
