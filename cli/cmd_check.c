@@ -143,6 +143,8 @@ static bool tell(struct run *r, const struct job *j)
     const struct insula_report_item item = item_of(j);
     const struct insula_report_options how = how_to_report(o, stdout);
     struct insula_error err = {0};
+    if (j != r->job)
+        (void)fputc('\n', stdout);
     if (!insula_report("text", &item, 1, &how, stdout, &err)) {
         (void)fflush(stdout);
         return true;
@@ -197,12 +199,14 @@ static bool write_reports(const struct run *r)
     return well;
 }
 
-static bool write_counterexample(const struct job *j, const char *path)
+static bool write_counterexample(const struct job *j, const struct options *o)
 {
+    const char *path = o->text[OPT_counterexample];
     if (j->status != EXIT_FAIL)
         return true;
     struct insula_error err = {0};
-    if (!insula_counterexample(j->history, j->result, NULL, NULL, path, &err))
+    if (!insula_counterexample(j->history, j->result, NULL, output_format(path, o),
+                               path, &err))
         return true;
     (void)complain("%s", err.message);
     return false;
@@ -278,7 +282,7 @@ static int collect(struct run *r)
         j->status = status_of_job(j);
         well &= tell(r, j);
         if (opt_given(o, OPT_counterexample))
-            well &= write_counterexample(j, o->text[OPT_counterexample]);
+            well &= write_counterexample(j, o);
         if (!keep)
             release_job(j);
     }

@@ -78,7 +78,7 @@ function drawLadder() {
   for (const l of H().levels || []) {
     const [sign, word] = VERDICT[l.verdict];
     list.append(el("li", {class: l.verdict + (l.id === H().strongest ? " best" : ""), title: l.why ? l.why : l.meaning},
-      el("span", {class: "id"}, l.id), el("span", {class: "sec"}, seconds(l.seconds)),
+      el("span", {class: "id"}, l.id), el("span", {class: "sec"}, l.seconds > 0 ? seconds(l.seconds) : ""),
       el("span", {class: "nm"}, l.name), el("span", {class: "vd"}, sign + " " + word)));
   }
   const open = (H().levels || []).filter(l => l.why);
