@@ -542,7 +542,11 @@ static struct ins_edge lit_edge(const struct ins_engine *e, const struct ins_pro
     const ins_txn from = ins_node_txn(e, x->from), to = ins_node_txn(e, x->to);
     const struct ins_var *v = &p->var.at[abs(x->lit) - 1];
     if (v->kind == INS_VAR_FROM) {
-        struct ins_edge d = read_edge(e, from, e->open_read[v->a]);
+        const uint32_t read = e->open_read[v->a];
+        if (e->read_txn[read] == from)
+            return rw_edge(e, from, to, ins_op_key(e->h, e->read_op[read]),
+                           ins_ver_txn(e, v->b));
+        struct ins_edge d = read_edge(e, from, read);
         d.rule = INS_WHY_ASSUMED;
         return d;
     }

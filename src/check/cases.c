@@ -66,7 +66,7 @@ static int open_in_loop(const struct split *s, const struct ins_loop *l, int *li
         if (v > 0)
             continue;
         n++;
-        if (!n || s->p->var.at[abs(x) - 1].kind != INS_VAR_EDGE)
+        if (s->p->var.at[abs(x) - 1].kind != INS_VAR_EDGE)
             *lit = x;
     }
     return n;
@@ -98,18 +98,53 @@ static void assume(struct split *s, int lit)
     undo_to(s, len);
 }
 
-/* The clause of the open read that FROM variable v belongs to: all its candidates. */
+/* Try every candidate of an open read: lit[0] .. up to the 0. */
+static void split_clause(struct split *s, const int *lit)
+{
+    for (const int *one = lit; *one; one++) {
+        if (value_of(s, *one))
+            continue;
+        const size_t len = s->trail.len;
+        for (const int *other = lit; *other; other++)
+            if (other != one && !value_of(s, *other))
+                set_true(s, -*other);
+        assume(s, *one);
+        undo_to(s, len);
+    }
+}
+
 static void split_read(struct split *s, const struct ins_var *v)
 {
     const int *lit = s->p->clause.at;
     for (size_t i = 0; i < s->p->info.len; i++) {
         const struct ins_clause_info *info = &s->p->info.at[i];
-        const bool it = info->kind == INS_CLAUSE_ONE && info->number == v->a;
-        for (; *lit; lit++)
-            if (it && !value_of(s, *lit))
-                assume(s, *lit);
+        if (info->kind == INS_CLAUSE_ONE && info->number == v->a) {
+            split_clause(s, lit);
+            return;
+        }
+        while (*lit)
+            lit++;
         lit++;
     }
+    s->failed = true;
+}
+
+/* An open order or read of a clause that is not satisfied yet, or 0. */
+static int open_in_clauses(const struct split *s)
+{
+    const int *lit = s->p->clause.at;
+    for (size_t i = 0; i < s->p->info.len; i++, lit++) {
+        int open = 0;
+        bool satisfied = false;
+        for (; *lit; lit++) {
+            satisfied |= value_of(s, *lit) > 0;
+            if (!value_of(s, *lit) && s->p->var.at[abs(*lit) - 1].kind != INS_VAR_EDGE)
+                open = *lit;
+        }
+        if (open && !satisfied)
+            return open;
+    }
+    return 0;
 }
 
 /* Split on what closes a cycle soonest. */
@@ -128,12 +163,13 @@ static void explore(struct split *s) // NOLINT(misc-no-recursion)
             add_leaf(s, i);
             return;
         }
-        if (n > 0 && n < best_open && lit &&
-            s->p->var.at[abs(lit) - 1].kind != INS_VAR_EDGE) {
+        if (n > 0 && n < best_open && lit) {
             best = lit;
             best_open = n;
         }
     }
+    if (!best)
+        best = open_in_clauses(s);
     if (!best) {
         s->failed = true; /* not refuted by what is at hand */
         return;

@@ -191,11 +191,43 @@ static enum ins_level failed_below(const struct ins_result *r, enum ins_level le
     return level;
 }
 
+/* The strongest level below `level` that fails by itself, or INS_N_LEVELS. */
+static enum ins_level fails_below(const struct ins_result *r, enum ins_level level)
+{
+    for (int l = (int)level - 1; l >= INS_PC; l--)
+        if (r->level[l].verdict == INS_FAIL)
+            return (enum ins_level)l;
+    return INS_N_LEVELS;
+}
+
+/* What a weaker level forbids was found there too: tell it once.  `first` is the first
+ * anomaly of the strong levels. */
+static void tell_once(struct ins_result *r, size_t first)
+{
+    size_t kept = first;
+    for (size_t i = first; i < r->anomaly.len; i++) {
+        const struct ins_anomaly a = r->anomaly.at[i];
+        const enum ins_level below = fails_below(r, a.breaks);
+        if (below != INS_N_LEVELS &&
+            (a.kind == INS_NO_ORDER || ins_kind_table[a.kind].breaks <= below)) {
+            r->count[a.kind][a.suffix]--;
+            r->level[a.breaks].kinds &= ~(UINT64_C(1) << a.kind);
+            continue;
+        }
+        r->anomaly.at[kept++] = a;
+    }
+    r->anomaly.len = kept;
+    for (int l = INS_PC + 1; l < INS_N_LEVELS; l++)
+        if (r->level[l].verdict == INS_FAIL)
+            r->level[l].kinds |= r->level[l - 1].kinds;
+}
+
 /* From strong to weak: a level that passes decides those below it. */
 enum ins_status ins_strong_check(const struct ins_history *h,
                                  const struct ins_strong_options *o,
                                  struct ins_result *r, struct ins_error *err)
 {
+    const size_t first = r->anomaly.len;
     enum ins_level passed = INS_N_LEVELS;
     for (int i = INS_SSER; i >= INS_PC; i--) {
         const enum ins_level level = (enum ins_level)i;
@@ -224,5 +256,6 @@ enum ins_status ins_strong_check(const struct ins_history *h,
     if (asked(o, INS_SSER) && !h->has_times && r->level[INS_SER].verdict == INS_FAIL &&
         r->level[INS_SSER].verdict == INS_UNDECIDED)
         imply(h, o, r, INS_SSER, INS_SER);
+    tell_once(r, first);
     return INS_OK;
 }
