@@ -96,6 +96,21 @@ static uint32_t list_reader(const struct ins_engine *e, ins_key k)
     return best;
 }
 
+/* An append of t to k that the list read by `reader` shows; its last may be unseen. */
+static uint32_t shown_append(const struct ins_history *h, ins_txn t, ins_key k,
+                             uint32_t reader)
+{
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+        if (!ins_is_write(h, op) || ins_op_key(h, op) != k)
+            continue;
+        const uint64_t list = h->op_value[reader];
+        for (uint64_t i = h->list_off[list]; i < h->list_off[list + 1]; i++)
+            if (h->list_elem[i] == h->op_value[op])
+                return op;
+    }
+    return write_op(h, t, k);
+}
+
 uint32_t ins_list_reader(const struct ins_engine *e, const struct ins_link *l)
 {
     return list_reader(e, e->ver_key[l->why & ~INS_LINK_KIND]);
@@ -127,7 +142,10 @@ static struct ins_edge link_edge(const struct ins_engine *e, uint32_t link)
     default:
         d = ww_edge(e, from, to, e->ver_key[x], INS_WHY_LIST);
         d.reader_op = list_reader(e, d.key);
-        d.reader = d.reader_op == INS_NONE ? INS_NONE : ins_op_txn(e->h, d.reader_op);
+        if (d.reader_op != INS_NONE) {
+            d.reader = ins_op_txn(e->h, d.reader_op);
+            d.from_op = shown_append(e->h, from, d.key, d.reader_op);
+        }
         return d;
     }
 }
