@@ -87,6 +87,7 @@ static const char *wrong_verdicts(const struct ins_history *h,
                                   const struct ins_result *r, unsigned holds,
                                   struct tally *tally)
 {
+    const bool open = has_equal_elements(h);
     for (int l = 0; l < INS_N_LEVELS; l++) {
         const bool expected = (holds >> l) & 1;
         const enum ins_verdict got = r->level[l].verdict;
