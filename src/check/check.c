@@ -172,7 +172,8 @@ static enum ins_status check_weak(struct run *c, bool misread, bool not_repeated
             decide(c, (enum ins_level)up, INS_FAIL, NULL);
         if (holds && !c->h->n_ambiguous && !c->ambiguous_lists)
             decide(c, level, INS_PASS, NULL);
-        settled = holds;
+        /* rc is looked at with the repeated reads that ra set aside */
+        settled = holds && !(not_repeated && level == INS_RA);
     }
     ins_co_release(&known);
     return st;

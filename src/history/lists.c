@@ -13,6 +13,8 @@ struct lists {
     uint32_t *stamp;                /* by entry: the last list that showed it, + 1 */
     uint32_t *elem_op; /* by position in list_elem: the append, or INS_NONE */
     uint32_t *longest; /* by key: the list, or INS_NONE */
+    uint64_t *whole;   /* by key: how much of it tears no transaction apart */
+    uint64_t *known;   /* by key: how much of it the sound reads show */
 };
 
 static bool is_list_read(const struct ins_history *h, uint32_t op)
@@ -146,6 +148,38 @@ static void find_longest(struct lists *l)
     }
 }
 
+/* The append of the same transaction and key before `op`, or INS_NONE. */
+static uint32_t previous_append(const struct ins_history *h, uint32_t op)
+{
+    const uint32_t first = h->txn_op[ins_op_txn(h, op)], appended = h->op_key[op];
+    while (op-- > first)
+        if (h->op_key[op] == appended)
+            return op;
+    return INS_NONE;
+}
+
+/* The appends of a transaction take effect at once: they stand together, in program
+ * order, all of them unless the list ends. */
+static void find_whole(struct lists *l)
+{
+    const struct ins_history *h = l->h;
+    for (ins_key k = 0; k < h->n_keys; k++) {
+        l->whole[k] = 0;
+        if (l->longest[k] == INS_NONE)
+            continue;
+        const uint32_t *const append = l->elem_op + h->list_off[l->longest[k]];
+        const uint64_t n = list_len(h, l->longest[k]);
+        uint64_t i = 0;
+        for (; i < n; i++) {
+            const uint32_t before = previous_append(h, append[i]);
+            if (before != INS_NONE ? !i || append[i - 1] != before
+                                   : i && h->op_from[append[i - 1]] != INS_WRITE_FINAL)
+                break;
+        }
+        l->whole[k] = i;
+    }
+}
+
 static void check_prefixes(struct lists *l)
 {
     struct ins_history *h = l->h;
@@ -156,9 +190,12 @@ static void check_prefixes(struct lists *l)
             if (!is_list_read(h, op) || !is_sound(h->op_from[op]))
                 continue;
             const uint64_t list = h->op_value[op], best = l->longest[h->op_key[op]];
-            if (memcmp(l->elem_op + h->list_off[list], l->elem_op + h->list_off[best],
+            if (list_len(h, list) > l->whole[h->op_key[op]] ||
+                memcmp(l->elem_op + h->list_off[list], l->elem_op + h->list_off[best],
                        list_len(h, list) * sizeof *l->elem_op) != 0)
                 h->op_from[op] = INS_FROM_INCOMPATIBLE;
+            else if (list_len(h, list) > l->known[h->op_key[op]])
+                l->known[h->op_key[op]] = list_len(h, list);
         }
     }
 }
@@ -170,9 +207,7 @@ static bool copy_orders(struct lists *l)
     if (!h->list_order_off)
         return false;
     for (ins_key k = 0; k < h->n_keys; k++)
-        h->list_order_off[k + 1] =
-            h->list_order_off[k] +
-            (l->longest[k] == INS_NONE ? 0 : list_len(h, l->longest[k]));
+        h->list_order_off[k + 1] = h->list_order_off[k] + l->known[k];
     h->list_order_op = INS_NEW(uint32_t, h->list_order_off[h->n_keys]);
     if (!h->list_order_op)
         return false;
@@ -180,7 +215,7 @@ static bool copy_orders(struct lists *l)
         if (l->longest[k] != INS_NONE)
             memcpy(h->list_order_op + h->list_order_off[k],
                    l->elem_op + h->list_off[l->longest[k]],
-                   list_len(h, l->longest[k]) * sizeof *h->list_order_op);
+                   l->known[k] * sizeof *h->list_order_op);
     return true;
 }
 
@@ -199,8 +234,10 @@ static enum ins_status collect_appends(struct lists *l, struct ins_error *err)
     const uint64_t elements = h->n_lists ? h->list_off[h->n_lists] : 0;
     l->stamp = INS_NEW0(uint32_t, n);
     l->longest = INS_NEW(uint32_t, h->n_keys);
+    l->whole = INS_NEW(uint64_t, h->n_keys);
+    l->known = INS_NEW0(uint64_t, h->n_keys);
     l->elem_op = INS_NEW(uint32_t, elements);
-    if (!l->stamp || !l->longest || !l->elem_op)
+    if (!l->stamp || !l->longest || !l->whole || !l->known || !l->elem_op)
         return ins_nomem(err, "the lists");
     memset(l->elem_op, 0xff, elements * sizeof *l->elem_op);
     return INS_OK;
@@ -218,6 +255,7 @@ enum ins_status ins_freeze_lists(struct ins_history *h, struct ins_error *err)
     }
     if (st == INS_OK) {
         find_longest(&l);
+        find_whole(&l);
         check_prefixes(&l);
         if (!copy_orders(&l))
             st = ins_nomem(err, "the orders of the lists");
@@ -225,6 +263,8 @@ enum ins_status ins_freeze_lists(struct ins_history *h, struct ins_error *err)
     ins_write_table_release(&l.appends);
     ins_free(l.stamp);
     ins_free(l.longest);
+    ins_free(l.whole);
+    ins_free(l.known);
     ins_free(l.elem_op);
     return st;
 }

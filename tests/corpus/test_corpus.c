@@ -22,6 +22,23 @@ struct entry {
 
 INS_VEC(entry, struct entry);
 
+/* Rows that are wrong by the definitions, with what is right and why. */
+struct correction {
+    const char *path;
+    enum ins_level level;
+    enum ins_verdict verdict;
+    const char *why;
+};
+
+static const struct correction corrections[] = {
+    {"elle/paper-example.edn", INS_SI, INS_FAIL,
+     "all transactions are of process 1; the one at index 7 reads key 255 without the "
+     "8 "
+     "that the one at index 3 appended, so SO;RW is a cycle (Elle leaves SO out of "
+     "si)"},
+    {"elle/paper-example.json", INS_SI, INS_FAIL, "the same history"},
+};
+
 /* ---- expected.tsv ---- */
 
 /* The i-th field of a line, up to `size` - 1 bytes of it. */
@@ -83,6 +100,18 @@ struct totals {
     const char *slowest_path;
     unsigned histories, rows, wrong;
 };
+
+static void correct(struct entry *e)
+{
+    for (unsigned i = 0; i < sizeof corrections / sizeof *corrections; i++) {
+        const struct correction *c = &corrections[i];
+        if (strcmp(c->path, e->path) != 0 || e->verdict[c->level] == c->verdict)
+            continue;
+        printf("# %s: %s is taken as fail: %s\n", c->path, ins_level_table[c->level].id,
+               c->why);
+        e->verdict[c->level] = c->verdict;
+    }
+}
 
 static double seconds(int64_t since)
 {
@@ -149,8 +178,10 @@ int main(int argc, char **argv)
         return 0;
     }
     puts("1..1");
-    for (size_t i = 0; i < all.len; i++)
+    for (size_t i = 0; i < all.len; i++) {
+        correct(&all.at[i]);
         run_entry(argv[1], &all.at[i], limit, &t);
+    }
     printf(
         "# %u histories, %u verdicts; load %.2f s, check %.2f s; slowest %s: %.2f s\n",
         t.histories, t.rows, t.load, t.check, t.slowest_path ? t.slowest_path : "-",

@@ -47,11 +47,13 @@ struct search {
     struct tiny_history h;
     struct tally tally;
     const char *wrong;
+    struct tiny_history bad; /* what is wrong of */
 };
 
 static void try_history(struct search *s)
 {
     s->wrong = compare_history(&s->h, &s->tally);
+    s->bad = s->h;
 }
 
 static void choose_status(struct search *s, unsigned txn)
@@ -191,8 +193,8 @@ static bool run_scope(unsigned i)
     printf("%sok %u - %s: %" PRIu64 " histories\n", s.wrong ? "not " : "", i + 1,
            scopes[i].name, s.tally.histories);
     if (s.wrong) {
-        tiny_shrink(&s.h, same_wrong, (void *)&s.wrong);
-        compare_report(&s.h, i, s.wrong);
+        tiny_shrink(&s.bad, same_wrong, (void *)&s.wrong);
+        compare_report(&s.bad, i, s.wrong);
     }
     return !s.wrong;
 }

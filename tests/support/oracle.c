@@ -619,7 +619,77 @@ static bool has_writer(const struct world *w, const struct read *r, uint16_t amo
     return false;
 }
 
-/* Every read that anybody can explain is explained by the counted transactions. */
+/* How many appends of this element might the list read r show: not aborted ones, of
+ * others? */
+static unsigned count_appends(const struct world *w, const struct read *r,
+                              uint8_t value)
+{
+    unsigned n = 0;
+    for (unsigned node = 1; node < w->n; node++) {
+        const struct tiny_txn *t = txn_of(w, node);
+        if (t->status == TINY_ABORTED || node == r->reader)
+            continue;
+        for (unsigned i = 0; i < t->n_ops; i++)
+            n += t->op[i].type == TINY_WRITE && t->op[i].key == r->key &&
+                 t->op[i].value == value;
+    }
+    return n;
+}
+
+/* Is the list read r, of which the first `len` elements are by others, faulty in
+ * itself: an element that nobody appended or that is shown too often, or, when it is
+ * external, an end that is nobody's last append?  Then it reads from nobody. */
+static bool list_is_faulty(const struct world *w, const struct read *r, unsigned len)
+{
+    const struct tiny_op *op = &txn_of(w, r->reader)->op[r->op];
+    for (unsigned i = 0; i < len; i++) {
+        unsigned shown = 0;
+        for (unsigned j = 0; j < len; j++)
+            shown += op->list[j] == op->list[i];
+        if (shown > count_appends(w, r, op->list[i]))
+            return true;
+    }
+    bool ends = !len || len < op->len;
+    for (unsigned node = 1; node < w->n && !ends; node++) {
+        uint8_t last;
+        ends = node != r->reader && txn_of(w, node)->status != TINY_ABORTED &&
+               final_value(w->h, node, r->key, &last) && last == op->list[len - 1];
+    }
+    return !ends;
+}
+
+/* Have the counted transactions appended what the list read r shows of others? */
+static bool list_explained(const struct world *w, const struct read *r, unsigned len)
+{
+    const struct tiny_op *op = &txn_of(w, r->reader)->op[r->op];
+    if (list_is_faulty(w, r, len))
+        return true;
+    for (unsigned e = 0; e < len; e++)
+        if (!has_writer(w, r, w->counted, op->list[e]))
+            return false;
+    return true;
+}
+
+/* The same for a list read after own appends; one that does not end in them is
+ * faulty. */
+static bool own_list_explained(const struct world *w, unsigned node, unsigned at)
+{
+    const struct tiny_txn *t = txn_of(w, node);
+    const struct tiny_op *op = &t->op[at];
+    const struct read r = {.reader = (uint8_t)node, .op = (uint8_t)at, .key = op->key};
+    uint8_t own;
+    const unsigned n = own_writes(t, at, op->key, &own);
+    if (op->len < n)
+        return true;
+    unsigned place = op->len - n;
+    for (unsigned i = 0; i < at; i++)
+        if (t->op[i].type == TINY_WRITE && t->op[i].key == op->key &&
+            op->list[place++] != t->op[i].value)
+            return true;
+    return list_explained(w, &r, op->len - n);
+}
+
+/* Every read that is not faulty is explained by the counted transactions. */
 static bool reads_explained(const struct world *w)
 {
     uint16_t any = 0;
@@ -629,16 +699,19 @@ static bool reads_explained(const struct world *w)
     for (unsigned i = 0; i < w->n_reads; i++) {
         const struct read *r = &w->read[i];
         const struct tiny_op *op = &txn_of(w, r->reader)->op[r->op];
-        const bool list = w->h->list[r->key];
-        const uint8_t *value = list ? op->list : &op->value;
-        const unsigned n = list ? op->len : 1;
-        bool possible = true, counted = true;
-        for (unsigned e = 0; e < n; e++) {
-            possible &= has_writer(w, r, any, value[e]);
-            counted &= has_writer(w, r, w->counted, value[e]);
-        }
-        if (possible && !counted)
+        if (w->h->list[r->key] ? !list_explained(w, r, op->len)
+                               : has_writer(w, r, any, op->value) &&
+                                     !has_writer(w, r, w->counted, op->value))
             return false;
+    }
+    for (unsigned node = 1; node < w->n; node++) {
+        const struct tiny_txn *t = txn_of(w, node);
+        for (unsigned i = 0; is_counted(w, node) && i < t->n_ops; i++) {
+            uint8_t own;
+            if (is_known_read(&t->op[i]) && w->h->list[t->op[i].key] &&
+                own_writes(t, i, t->op[i].key, &own) && !own_list_explained(w, node, i))
+                return false;
+        }
     }
     return true;
 }

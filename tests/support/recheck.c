@@ -80,13 +80,13 @@ static bool in_real_time(const struct ins_history *h, ins_txn from, ins_txn to)
            h->txn_begin[to] != INS_NO_TIME && h->txn_end[from] < h->txn_begin[to];
 }
 
-/* The place of append `op` in the list that `reader_op` shows, or its length. */
-static uint64_t place_in_list(const struct ins_history *h, uint32_t reader_op,
-                              uint32_t op)
+/* The place of append `op` in the list that `reader_op` of t shows, or its length. */
+static uint64_t place_in_list(const struct ins_history *h, ins_txn t,
+                              uint32_t reader_op, uint32_t op)
 {
     const uint64_t l = h->op_value[reader_op];
     const uint64_t n = h->list_off[l + 1] - h->list_off[l];
-    for (uint64_t i = 0; i < n; i++)
+    for (uint64_t i = 0; i < n && !(op_in(h, op, t) && op > reader_op); i++)
         if (h->list_elem[h->list_off[l] + i] == h->op_value[op])
             return i;
     return n;
@@ -99,8 +99,8 @@ static bool list_shows(const struct ins_history *h, const struct ins_edge *e)
         return false;
     for (ins_txn t = 1; t < h->n_txns; t++)
         if (is_read_of(h, e->reader_op, t, e->key) && h->txn_status[t] != INS_ABORTED)
-            return place_in_list(h, e->reader_op, e->from_op) <
-                   place_in_list(h, e->reader_op, e->to_op);
+            return place_in_list(h, t, e->reader_op, e->from_op) <
+                   place_in_list(h, t, e->reader_op, e->to_op);
     return false;
 }
 
@@ -277,7 +277,9 @@ static const char *check_assumed_edge(const struct context *c, uint32_t i)
 static const char *check_edge(const struct context *c, uint32_t i)
 {
     const struct ins_edge *e = &c->a->edge[i];
-    if (!is_txn(c->h, e->from) || !is_txn(c->h, e->to) || e->to == INS_INIT)
+    /* Only a commit edge may lead to the initial transaction: that is the violation. */
+    if (!is_txn(c->h, e->from) || !is_txn(c->h, e->to) ||
+        (e->to == INS_INIT && e->type != INS_CO))
         return "an edge between no transactions";
     switch (e->rule) {
     case INS_WHY_INITIAL:

@@ -244,7 +244,10 @@ static bool tears_a_transaction(const struct ins_history *h, uint32_t op)
         do
             before = before == first ? INS_NONE : before - 1;
         while (before != INS_NONE && !writes_key_of(h, before, op));
-        if (before != INS_NONE && (!i || element(h, op, i - 1) != h->op_value[before]))
+        const uint32_t shown = i ? append_of(h, op, element(h, op, i - 1)) : INS_NONE;
+        if (before != INS_NONE
+                ? shown != before
+                : shown != INS_NONE && shown != last_write(h, txn_of(h, shown), op))
             return true;
     }
     return false;
