@@ -107,7 +107,7 @@ uint32_t ins_retell(struct ins_vec_edge *edge, uint32_t n_cycle, enum ins_level 
             if (!can_turn(&edge->at[i]))
                 continue;
             const enum ins_level need = turned_need(edge, &edge->at[i], &scratch);
-            if (need > best) {
+            if (need > best && need <= level) {
                 best = need;
                 at = i;
             }
