@@ -200,13 +200,14 @@ static bool stays(const struct writer *w, struct ins_walk walk, uint32_t i, bool
 /* What forces link number i of a walk, when it can take the link's place: two writers
  * are ordered because the one reaches the other, which says more than that they wrote
  * the same key.  The way starts at the first one's begin, where the walk must come in,
- * and ends at the other's commit, where it must go out. */
+ * and ends at the other's commit, where it must go out.  For that it may take over a
+ * step inside a transaction, which two ways cannot share: `taken` is their bit set. */
 static const struct ins_walk *way_of(const struct writer *w, struct ins_walk walk,
-                                     uint32_t i, bool cyclic)
+                                     uint32_t i, bool cyclic, uint64_t *taken)
 {
     const uint32_t steps = walk.n_nodes - 1;
     const uint32_t link = w->p->link.at[walk.node + i];
-    if (!is_pair(w->e, link))
+    if (!is_pair(w->e, link) || steps > 64)
         return NULL;
     const struct ins_argument_step *s = ins_argument_find(w->p, link);
     if (!s || s->walk.n_nodes < 2)
@@ -214,19 +215,30 @@ static const struct ins_walk *way_of(const struct writer *w, struct ins_walk wal
     const uint32_t *node = w->p->node.at;
     const uint32_t first = node[s->walk.node];
     const uint32_t last = node[s->walk.node + s->walk.n_nodes - 1];
-    const bool comes_in =
-        first == node[walk.node + i] ||
-        ((cyclic || i) && stays(w, walk, (i + steps - 1) % steps, cyclic));
-    const bool goes_out =
-        last == node[walk.node + i + 1] || stays(w, walk, i + 1, cyclic);
-    return comes_in && goes_out ? &s->walk : NULL;
+    const uint32_t in = (i + steps - 1) % steps, out = (i + 1) % steps;
+    uint64_t takes = 0;
+    if (first != node[walk.node + i]) {
+        if (!(cyclic || i) || !stays(w, walk, in, cyclic))
+            return NULL;
+        takes |= UINT64_C(1) << in;
+    }
+    if (last != node[walk.node + i + 1]) {
+        if (!stays(w, walk, i + 1, cyclic))
+            return NULL;
+        takes |= UINT64_C(1) << out;
+    }
+    if (*taken & takes)
+        return NULL;
+    *taken |= takes;
+    return &s->walk;
 }
 
 static void put_expanded(struct writer *w, struct ins_walk walk, bool cyclic,
                          unsigned depth)
 {
+    uint64_t taken = 0;
     for (uint32_t i = 0; i + 1 < walk.n_nodes; i++) {
-        const struct ins_walk *way = depth ? way_of(w, walk, i, cyclic) : NULL;
+        const struct ins_walk *way = depth ? way_of(w, walk, i, cyclic, &taken) : NULL;
         if (way)
             put_expanded(w, *way, false, depth - 1);
         else
