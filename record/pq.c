@@ -390,9 +390,9 @@ static enum ins_answer finish_with(struct ins_connection *base, const char *name
     struct connection *c = (struct connection *)base;
     PGresult *r;
     enum ins_answer answer = execute(c, name, NULL, &r);
-    if (answer == INS_DONE && strcmp(PQcmdStatus(r), tag) != 0) {
-        (void)snprintf(base->message, sizeof base->message, "answered %s",
-                       PQcmdStatus(r));
+    const char *said = r ? PQcmdStatus(r) : "nothing";
+    if (answer == INS_DONE && strcmp(said, tag) != 0) {
+        (void)snprintf(base->message, sizeof base->message, "answered %s", said);
         answer = INS_ERROR;
     }
     PQclear(r);

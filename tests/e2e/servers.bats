@@ -54,3 +54,49 @@ stop_postgres() {
     [ "$status" = 3 ]
     [[ $output == *"postgres: connection to server at \"127.0.0.1\", port 1 failed"* ]]
 }
+
+start_mariadb() {
+    need_mariadb
+    command -v mariadb-install-db >/dev/null && command -v mariadb >/dev/null ||
+        skip "no mariadb-install-db or no mariadb"
+    as=""
+    if [ "$(id -u)" = 0 ]; then
+        chown mysql "$TMPDIR"
+        as="setpriv --reuid=mysql --regid=mysql --clear-groups"
+    fi
+    $as mariadb-install-db --no-defaults --datadir="$TMPDIR/data" --skip-test-db \
+        --auth-root-authentication-method=normal >/dev/null 2>&1
+    $as "$(command -v mariadbd || echo /usr/sbin/mariadbd)" --no-defaults \
+        --datadir="$TMPDIR/data" --socket="$TMPDIR/s" --pid-file="$TMPDIR/pid" \
+        --skip-networking >"$TMPDIR/log" 2>&1 3>&- &
+    server=$!
+    for _ in $(seq 100); do
+        mariadb --no-defaults -uroot -S "$TMPDIR/s" -e "SELECT 1" >/dev/null 2>&1 && break
+        sleep 0.1
+    done
+    mariadb --no-defaults -uroot -S "$TMPDIR/s" -e "CREATE DATABASE test;
+        CREATE USER me IDENTIFIED BY 'secret'; GRANT ALL ON test.* TO me"
+}
+
+stop_mariadb() {
+    kill -9 "$server" 2>/dev/null || true
+}
+
+@test "MariaDB by URL: password, table exists, table dropped" {
+    start_mariadb
+    trap stop_mariadb EXIT
+    run "$INSULA" record --db "mariadb://me:wrong@/test?socket=$TMPDIR/s" --txns 10 -o h.insula
+    [ "$status" = 3 ]
+    [[ $output == *"mariadb: Access denied for user 'me'"* ]]
+    url="mariadb://me:secret@/test?socket=$TMPDIR/s&innodb_lock_wait_timeout=5"
+    "$INSULA" record --db "$url" --txns 100 --seed 1 -q -o h.insula
+    "$INSULA" record --db "$url" --workload append --txns 100 --seed 1 -q -o h.insula
+    sql() { mariadb --no-defaults -ume -psecret -S "$TMPDIR/s" -N test -e "$1"; }
+    [ -z "$(sql 'SHOW TABLES')" ]
+    sql "CREATE TABLE insula (x int)"
+    run "$INSULA" record --db "$url" --txns 10 -o i.insula
+    [ "$status" = 3 ]
+    [[ $output == *'table "insula" exists already'*--table* ]]
+    [ "$(sql 'SHOW TABLES')" = insula ]
+    stop_mariadb
+}
