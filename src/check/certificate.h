@@ -9,6 +9,7 @@
 
 struct ins_certificate {
     struct ins_buf text;
+    uint32_t blocks; /* bit set of the levels that have one */
 };
 
 /* Both return NULL or do nothing when there is no memory; r->certificate->text.failed
@@ -39,6 +40,15 @@ void ins_certificate_exclusion(struct ins_certificate *c, const struct ins_engin
 /* A verdict that follows from that of another level. */
 void ins_certificate_implied(struct ins_certificate *c, enum ins_level level,
                              enum ins_verdict verdict, enum ins_level by);
+
+/* A commit order that shows rc, ra or cc. */
+void ins_certificate_commits(struct ins_certificate *c, enum ins_level level,
+                             const ins_txn *order, uint32_t n);
+/* When all levels are decided: blocks for the weak levels from the anomalies that are
+ * listed, and for what the blocks imply.  A level for which neither is there stays
+ * without one. */
+void ins_certificate_complete(struct ins_certificate *c, const struct ins_history *h,
+                              const struct ins_result *r, uint32_t asked);
 
 /* Write r's certificate to a file. */
 enum ins_status ins_certificate_save(const struct ins_certificate *c, const char *path,

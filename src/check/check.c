@@ -5,6 +5,7 @@
  * an anomaly is named after the weakest level that forbids it. */
 #include "check.h"
 
+#include "check/certificate.h"
 #include "check/strong.h"
 #include "check/weak.h"
 
@@ -80,6 +81,13 @@ static enum ins_status check_level(struct run *c, enum ins_level level,
     ins_vec_inferred_release(&edges);
     if (st == INS_OK) {
         *holds = !stale.len && !co.n_components;
+        struct ins_certificate *cert = *holds && c->o->certificate &&
+                                               !c->h->n_ambiguous &&
+                                               c->r->level[level].verdict != INS_FAIL
+                                           ? ins_certificate_get(c->r, c->h)
+                                           : NULL;
+        if (cert)
+            ins_certificate_commits(cert, level, co.order, co.n_order);
         if (!*holds)
             st = ins_weak_cycles(&c->weak, &co, level, &stale, c->err);
     }
@@ -160,8 +168,9 @@ static enum ins_status check_weak(struct run *c, bool misread, bool not_repeated
     bool settled = false; /* a level above holds */
     for (int l = strongest_weak(c); st == INS_OK && l >= INS_RC; l--) {
         const enum ins_level level = (enum ins_level)l;
-        bool holds = settled;
-        if (!settled) {
+        /* What was set aside above may still break rc. */
+        bool holds = settled && !(level == INS_RC && c->weak.aside);
+        if (!holds) {
             c->weak.use_aside = level != INS_RC || cyclic;
             st = check_level(c, level, &known, &holds);
             c->weak.use_aside = false;
@@ -219,6 +228,8 @@ static enum ins_status check_rest(struct run *c)
 /* A failed level decides those that imply it; limits leave the rest unknown. */
 static void conclude(struct run *c)
 {
+    struct ins_certificate *cert =
+        c->o->certificate ? ins_certificate_get(c->r, c->h) : NULL;
     const char *why = "stopped";
     if (c->o->limit && atomic_load(&c->o->limit->hit))
         why = ins_limit_reason(c->o->limit);
@@ -229,6 +240,8 @@ static void conclude(struct run *c)
                 c->r->level[up].verdict = INS_FAIL;
                 c->r->level[up].kinds |= c->r->level[l].kinds;
             }
+    if (cert)
+        ins_certificate_complete(cert, c->h, c->r, c->asked);
     for (int l = 0; l < INS_N_LEVELS; l++) {
         if (!asked(c, (enum ins_level)l))
             c->r->level[l].verdict = INS_NOT_ASKED;

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-static const char *const level_id[V_LEVELS] = {"rc", "ra",  "cc",  "pc",
-                                               "si", "ser", "sser"};
+static const char *const level_id[V_LEVELS] = {"ci", "rc", "ra",  "cc",
+                                               "pc", "si", "ser", "sser"};
 
 bool ins_verify_fault(struct ins_verifier *v, const char *what)
 {
@@ -221,6 +221,12 @@ static bool fail_block(struct ins_verifier *v)
             proved = ins_verify_end_of_line(v);
             continue;
         }
+        if (!ins_verify_weak_step(v, &taken))
+            return false;
+        if (taken) {
+            proved |= v->refuted;
+            continue;
+        }
         if (!ins_verify_step(v, &taken) || (!taken && !ins_verify_search(v, &taken)))
             return false;
         if (!taken)
@@ -237,8 +243,8 @@ static bool implied_block(struct ins_verifier *v, bool pass, const uint8_t *verd
     const int level = v->level, by = read_level(v);
     if (v->bad || !ins_verify_end_of_line(v))
         return false;
-    const bool holds =
-        pass ? by > level && verdicts[by] == 1 : by < level && verdicts[by] == 2;
+    const bool holds = pass ? by > level && by > V_RC && verdicts[by] == 1
+                            : by < level && verdicts[by] == 2;
     if (!holds)
         return ins_verify_fault(
             v, "that level does not imply it, or was not proved before");
@@ -258,10 +264,13 @@ static bool block(struct ins_verifier *v, uint8_t *verdicts)
         ok = implied_block(v, pass, verdicts);
     else if (!pass)
         ok = fail_block(v);
+    else if (v->level == V_CI)
+        ok = ins_verify_cut(v) &&
+             (ins_verify_word(v, "end") || ins_verify_fault(v, "expected end"));
     else if (!ins_verify_word(v, "order"))
         ok = ins_verify_fault(v, "expected order or implied");
     else
-        ok = ins_verify_order(v) &&
+        ok = (v->level < V_PC ? ins_verify_commit_order(v) : ins_verify_order(v)) &&
              (ins_verify_word(v, "end") || ins_verify_fault(v, "expected end"));
     if (ok && verdicts[v->level])
         return ins_verify_fault(v, "a level is claimed twice");

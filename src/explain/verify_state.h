@@ -8,7 +8,7 @@
 
 /* The levels of a certificate, weak to strong, by their place in `ins_verify_levels`.
  */
-enum { V_RC, V_RA, V_CC, V_PC, V_SI, V_SER, V_SSER, V_LEVELS };
+enum { V_CI, V_RC, V_RA, V_CC, V_PC, V_SI, V_SER, V_SSER, V_LEVELS };
 
 /* Nodes: transaction t is node t, or in pc and si 2t (begin) and 2t + 1 (commit). */
 struct ins_claim {
@@ -93,6 +93,16 @@ bool ins_verify_edge(const struct ins_verifier *v, uint32_t from, uint32_t to);
 bool ins_verify_in_time(const struct ins_verifier *v, ins_txn a, ins_txn b);
 /* Is v->node a walk of such edges? */
 bool ins_verify_walk(const struct ins_verifier *v);
+
+/* Remember a derived edge. */
+void ins_verify_derived(struct ins_verifier *v, uint32_t from, uint32_t to);
+/* Session order, or a read: there by definition in rc, ra and cc. */
+bool ins_verify_given(const struct ins_verifier *v, ins_txn from, ins_txn to);
+
+/* verify_weak.c: no two reads differ; a commit order; a step of rc, ra, cc or ci. */
+bool ins_verify_cut(struct ins_verifier *v);
+bool ins_verify_commit_order(struct ins_verifier *v);
+bool ins_verify_weak_step(struct ins_verifier *v, bool *taken);
 
 /* verify_search.c: the same for variables and clauses. */
 bool ins_verify_search(struct ins_verifier *v, bool *taken);

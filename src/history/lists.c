@@ -77,6 +77,25 @@ static uint32_t check_own_tail(const struct ins_history *h, ins_txn self, uint32
     return same ? INS_FROM_OWN : ends_early ? INS_FROM_NOT_LAST : INS_FROM_NOT_OWN;
 }
 
+/* Does the list show what the writer of `append` appended to the key before it?  The
+ * elements up to here are stamped. */
+static bool shows_earlier(const struct lists *l, uint32_t list, uint32_t append)
+{
+    const struct ins_history *h = l->h;
+    const struct ins_write_table *t = &l->appends;
+    const uint32_t word = h->op_key[append];
+    const ins_txn writer = ins_op_txn(h, append);
+    uint32_t o = append;
+    while (o-- > h->txn_op[writer] && h->op_key[o] != word)
+        ;
+    if (o + 1 == h->txn_op[writer])
+        return true; /* it is the first one */
+    uint32_t e = ins_write_table_find(t, h, word & INS_OP_KEY, h->op_value[o]);
+    while (t->op[e] != o)
+        e = t->next[e] - 1;
+    return l->stamp[e] == list + 1;
+}
+
 static uint32_t resolve_list(struct lists *l, ins_txn self, uint32_t op)
 {
     const struct ins_history *h = l->h;
@@ -90,6 +109,8 @@ static uint32_t resolve_list(struct lists *l, ins_txn self, uint32_t op)
         if (l->stamp[e] == list + 1)
             return INS_FROM_DUPLICATE_ELEMENTS;
         l->stamp[e] = list + 1;
+        if (!shows_earlier(l, list, l->appends.op[e]))
+            return INS_FROM_INCOMPATIBLE;
         l->elem_op[i] = l->appends.op[e];
     }
     uint32_t own;

@@ -1,0 +1,130 @@
+/* certificate_weak.c - certificates of ci, rc, ra and cc, and of what follows. */
+#include "certificate.h"
+
+#include <string.h>
+
+void ins_certificate_commits(struct ins_certificate *c, enum ins_level level,
+                             const ins_txn *order, uint32_t n)
+{
+    ins_certificate_head(c, level, "pass");
+    ins_buf_text(&c->text, "order");
+    for (uint32_t i = 0; i < n; i++) {
+        ins_buf_char(&c->text, ' ');
+        ins_buf_u64(&c->text, order[i]);
+    }
+    ins_buf_text(&c->text, "\nend\n");
+}
+
+static void put_causal(struct ins_certificate *c, const struct ins_anomaly *a,
+                       const struct ins_edge *e)
+{
+    ins_buf_fmt(&c->text, "causal %u %u : %u", e->reader_op, e->from, e->from);
+    for (uint32_t i = e->path; i < e->path + e->n_path; i++)
+        ins_buf_fmt(&c->text, " %u", a->edge[i].to);
+    if (!e->n_path) /* read atomic: one step within the session */
+        ins_buf_fmt(&c->text, " %u", e->reader);
+    ins_buf_char(&c->text, '\n');
+}
+
+static void put_edge(struct ins_certificate *c, const struct ins_anomaly *a,
+                     const struct ins_edge *e)
+{
+    if (e->rule == INS_WHY_LIST)
+        ins_buf_fmt(&c->text, "list %u %u %u :\n", e->reader_op, e->from, e->to);
+    else if (e->rule == INS_WHY_MONOTONIC)
+        ins_buf_fmt(&c->text, "mono %u %u\n", e->reader_op, e->other_op);
+    else if (e->rule == INS_WHY_FRACTURED && e->other_op != INS_NONE)
+        ins_buf_fmt(&c->text, "beside %u %u\n", e->reader_op, e->other_op);
+    else if (e->rule == INS_WHY_FRACTURED || e->rule == INS_WHY_CAUSAL)
+        put_causal(c, a, e);
+}
+
+static void put_anomaly(struct ins_certificate *c, const struct ins_history *h,
+                        enum ins_level level, const struct ins_anomaly *a)
+{
+    ins_certificate_head(c, level, "fail");
+    bool stale = false;
+    for (uint32_t i = 0; i < a->n_cycle; i++) {
+        put_edge(c, a, &a->edge[i]);
+        stale |= a->edge[i].to == INS_INIT;
+    }
+    if (a->n_cycle && !stale) {
+        ins_buf_text(&c->text, "cycle");
+        for (uint32_t i = 0; i <= a->n_cycle; i++)
+            ins_buf_fmt(&c->text, " %u", a->edge[i % a->n_cycle].from);
+        ins_buf_char(&c->text, '\n');
+    } else if (a->kind == INS_NON_REPEATABLE_READ) {
+        ins_buf_fmt(&c->text, "differ %u %u\n", a->op[0], a->op[a->n_ops - 1]);
+    } else if (!a->n_cycle) {
+        for (uint32_t i = 0; i < a->n_ops; i++)
+            if (!ins_is_write(h, a->op[i]) &&
+                h->op_from[a->op[i]] >= INS_FROM_THIN_AIR) {
+                ins_buf_fmt(&c->text, "misread %u\n", a->op[i]);
+                break;
+            }
+    }
+    ins_buf_text(&c->text, "end\n");
+}
+
+/* A listed anomaly that breaks exactly this level, by one of the weak rules. */
+static const struct ins_anomaly *find_anomaly(const struct ins_result *r,
+                                              enum ins_level level)
+{
+    for (size_t i = 0; i < r->anomaly.len; i++) {
+        const struct ins_anomaly *a = &r->anomaly.at[i];
+        bool weak = !a->n_branches && a->kind != INS_NO_ORDER;
+        for (uint32_t e = 0; e < a->n_cycle; e++)
+            weak &= a->edge[e].type != INS_RW && a->edge[e].rule != INS_WHY_REACHES &&
+                    a->edge[e].rule != INS_WHY_OVERWRITE &&
+                    a->edge[e].rule != INS_WHY_UPDATE;
+        if (weak && (a->breaks == level ||
+                     (level == INS_CI && a->kind == INS_NON_REPEATABLE_READ)))
+            return a;
+    }
+    return NULL;
+}
+
+static bool has_block(const struct ins_certificate *c, int level)
+{
+    return (c->blocks >> level & 1) != 0;
+}
+
+/* Blocks that an earlier one implies: a fail by a weaker level, a pass by a stronger.
+ */
+static void put_implied(struct ins_certificate *c, const struct ins_result *r,
+                        int level)
+{
+    const enum ins_verdict v = r->level[level].verdict;
+    for (int by = INS_RC; by < INS_N_LEVELS; by++) {
+        const bool implies =
+            v == INS_FAIL ? by < level
+                          : by > level && ins_level_table[by].implies >> level & 1;
+        if (!has_block(c, by) || r->level[by].verdict != v || !implies)
+            continue;
+        ins_certificate_implied(c, (enum ins_level)level, v, (enum ins_level)by);
+        return;
+    }
+}
+
+void ins_certificate_complete(struct ins_certificate *c, const struct ins_history *h,
+                              const struct ins_result *r, uint32_t asked)
+{
+    if (r->level[INS_CI].verdict == INS_PASS) {
+        ins_certificate_head(c, INS_CI, "pass");
+        ins_buf_text(&c->text, "end\n");
+    }
+    for (int l = INS_CI; l <= INS_CC; l++) {
+        const struct ins_anomaly *a =
+            r->level[l].verdict == INS_FAIL && !has_block(c, l)
+                ? find_anomaly(r, (enum ins_level)l)
+                : NULL;
+        if (a)
+            put_anomaly(c, h, (enum ins_level)l, a);
+    }
+    for (int l = INS_RC; l < INS_N_LEVELS; l++)
+        if (asked >> l & 1 && r->level[l].verdict == INS_FAIL && !has_block(c, l))
+            put_implied(c, r, l);
+    for (int l = INS_N_LEVELS - 1; l >= INS_RC; l--)
+        if (asked >> l & 1 && r->level[l].verdict == INS_PASS && !has_block(c, l))
+            put_implied(c, r, l);
+}
