@@ -197,6 +197,26 @@ static bool say_overlooked(struct ins_buf *b, const struct ins_story *s)
     return true;
 }
 
+/* Two inferred orders against each other: say whose reads ask for which. */
+static bool say_opposed(struct ins_buf *b, const struct ins_story *s)
+{
+    const struct ins_edge *e = s->a->edge;
+    if (s->a->n_cycle != 2 || e[0].type != INS_CO || e[1].type != INS_CO ||
+        e[0].reader >= s->h->n_txns || e[1].reader >= s->h->n_txns)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        ins_buf_text(b, i ? ", what " : "What ");
+        ins_say_txn(b, s->h, e[i].reader);
+        ins_buf_text(b, i && e[0].reader == e[1].reader ? " read besides puts "
+                                                        : " read puts ");
+        ins_say_txn(b, s->h, e[i].from);
+        ins_buf_text(b, " before ");
+        ins_say_txn(b, s->h, e[i].to);
+    }
+    ins_buf_char(b, '.');
+    return true;
+}
+
 static const char *cycle_words(const struct ins_anomaly *a)
 {
     switch ((int)a->kind) {
@@ -248,7 +268,7 @@ void ins_say_headline(struct ins_buf *b, const struct ins_story *s)
              (a->kind == INS_NON_MONO_READ_CO || a->kind == INS_FRACTURED_READ_CO ||
               a->kind == INS_CO_CONFLICT_CM))
         say_stale(b, s, stale);
-    else if (!say_overlooked(b, s)) {
+    else if (!say_overlooked(b, s) && !say_opposed(b, s)) {
         say_names(b, s);
         ins_buf_text(b, cycle_words(a));
     }
