@@ -210,8 +210,12 @@ _Noreturn void ins_keeper_run(const struct ins_server_plan *plan, const char *di
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGINT, SIG_IGN);
     (void)signal(SIGTERM, SIG_IGN);
+    /* A caller without standard streams would have had these numbers to give away. */
+    command = fcntl(command, F_DUPFD_CLOEXEC, 3);
+    reply = fcntl(reply, F_DUPFD_CLOEXEC, 3);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     k.log = open(plan->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    k.log = fcntl(k.log, F_DUPFD_CLOEXEC, 3);
     for (int fd = 0; fd < 3; fd++)
         (void)dup2(null, fd);
     for (int fd = 3; fd < 1024; fd++)

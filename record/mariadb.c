@@ -21,7 +21,7 @@
 /* MariaDB's: the row was changed after the snapshot (innodb_snapshot_isolation). */
 #define RECORD_CHANGED 1020
 
-enum statement { READ, WRITE, UPSERT, APPEND, STATEMENTS };
+enum statement { READ, WRITE, UPSERT, APPEND, UPSERT_LIST, STATEMENTS };
 
 struct own {
     bool made_table;
@@ -342,10 +342,11 @@ static int prepare_one(struct connection *c, enum statement which, const char *f
         in[0].buffer = &c->value;
         in[1].buffer = &c->key;
     }
-    if (which == APPEND) {
-        in[0].buffer_type = MYSQL_TYPE_STRING;
-        in[0].buffer = c->text;
-        in[0].length = &c->text_length;
+    if (which == APPEND || which == UPSERT_LIST) {
+        MYSQL_BIND *text = &in[which == UPSERT_LIST];
+        text->buffer_type = MYSQL_TYPE_STRING;
+        text->buffer = c->text;
+        text->length = &c->text_length;
     }
     if (mysql_stmt_bind_param(s, in))
         return ins_rec_fail(error, INSULA_E_IO, "mariadb: %s", mysql_stmt_error(s));
@@ -384,7 +385,11 @@ static struct ins_connection *connect_server(const struct ins_target *target,
         goto failed;
     if (target->list) {
         if (prepare_one(c, APPEND, "UPDATE %s SET v = CONCAT(v, ?) WHERE k = ?", target,
-                        error))
+                        error) ||
+            prepare_one(c, UPSERT_LIST,
+                        "INSERT INTO %s VALUES (?, ?) ON DUPLICATE KEY UPDATE "
+                        "v = CONCAT(v, VALUES(v))",
+                        target, error))
             goto failed;
     } else if (prepare_one(c, WRITE, "UPDATE %s SET v = ? WHERE k = ?", target,
                            error) ||
@@ -510,7 +515,7 @@ static enum ins_answer append(struct ins_connection *base, int64_t key, int64_t 
     struct connection *c = (struct connection *)base;
     c->key = key;
     c->text_length = (unsigned long)snprintf(c->text, 32, ",%lld", (long long)value);
-    return execute(c, APPEND);
+    return execute(c, key < c->preload ? APPEND : UPSERT_LIST);
 }
 
 const struct ins_driver ins_driver_mariadb = {

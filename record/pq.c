@@ -250,6 +250,10 @@ static int prepare_statements(PGconn *pg, const struct ins_target *target,
          "INSERT INTO %s AS t VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = $2",
          INT8OID},
         {"a", "UPDATE %s SET v = v || $2 WHERE k = $1", TEXTOID},
+        {"i",
+         "INSERT INTO %s AS t VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = t.v || "
+         "$2",
+         TEXTOID},
         {"b", NULL, 0},
         {"c", "COMMIT", 0},
         {"z", "ROLLBACK", 0},
@@ -476,13 +480,14 @@ static enum ins_answer write_value(struct ins_connection *base, int64_t key,
 
 static enum ins_answer append(struct ins_connection *base, int64_t key, int64_t value)
 {
+    const struct connection *c = (struct connection *)base;
     uint64_t wire;
     char text[32];
     struct parameters p = key_parameter(&wire, key);
     p.count = 2;
     p.value[1] = text;
     p.length[1] = snprintf(text, sizeof text, ",%lld", (long long)value);
-    return change(base, "a", &p);
+    return change(base, key < c->preload ? "a" : "i", &p);
 }
 
 const struct ins_driver ins_driver_postgres = {
