@@ -58,6 +58,8 @@ static struct ins_edge static_edge(const struct ins_engine *e, ins_txn from, ins
             return read_edge(e, from, r);
     if (h->txn_session[from] == h->txn_session[to] && from < to)
         return blank(from, to, INS_SO, INS_WHY_SESSION);
+    if (e->level <= INS_CC) /* what the level's axiom asks for */
+        return blank(from, to, INS_CO, INS_WHY_ASSUMED);
     return blank(from, to, INS_RT, INS_WHY_TIME);
 }
 
@@ -573,6 +575,9 @@ static struct ins_edge lit_edge(const struct ins_engine *e, const struct ins_pro
     const struct ins_var *v = &p->var.at[abs(x->lit) - 1];
     if (v->kind == INS_VAR_FROM) {
         const uint32_t read = e->open_read[v->a];
+        const bool is_read = ins_ver_txn(e, v->b) == from && e->read_txn[read] == to;
+        if (!is_read && e->level <= INS_CC) /* what the level's axiom asks for */
+            return blank(from, to, INS_CO, INS_WHY_ASSUMED);
         if (e->read_txn[read] == from)
             return rw_edge(e, from, to, ins_op_key(e->h, e->read_op[read]),
                            ins_ver_txn(e, v->b));
