@@ -418,8 +418,11 @@ static void publish(const struct ins_engine *e, struct ins_result *r,
         struct ins_anomaly *told = &r->anomaly.at[i];
         if (!same_cycle(told, a))
             continue;
-        if (a->breaks < told->breaks)
-            told->breaks = a->breaks;
+        if (a->breaks < told->breaks) { /* with reasons that the weaker level knows */
+            r->count[told->kind][told->suffix]--;
+            r->count[a->kind][a->suffix]++;
+            *told = *a;
+        }
         return;
     }
     r->count[a->kind][a->suffix]++;
