@@ -289,12 +289,15 @@ void ins_proof_trim(struct ins_proof *p, uint32_t n_vars, uint64_t ticks,
     const size_t n = p->used.len + p->step.len;
     if (n >= INS_NO_CLAUSE || !p->step.len)
         return;
+    /* Nothing is at a null pointer, not even no literals. */
+    if (!ins_vec_proof_lit_reserve(&p->lit, 1) || !ins_vec_u32_reserve(&p->edge, 1))
+        return;
     struct trim t = {.p = p,
                      .n = (uint32_t)n,
                      .n_given = (uint32_t)p->used.len,
                      .max_ticks = ticks,
                      .limit = limit};
-    t.failed = !allocate(&t, n_vars);
+    t.failed = !allocate(&t, n_vars) || !ins_vec_u32_reserve(&t.lit, 1);
     if (!t.failed)
         take_all(&t);
     if (!t.failed && find_needed(&t))
