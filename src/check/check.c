@@ -81,11 +81,11 @@ static enum ins_status check_level(struct run *c, enum ins_level level,
     ins_vec_inferred_release(&edges);
     if (st == INS_OK) {
         *holds = !stale.len && !co.n_components;
-        struct ins_certificate *cert = *holds && c->o->certificate &&
-                                               !c->h->n_ambiguous &&
-                                               c->r->level[level].verdict != INS_FAIL
-                                           ? ins_certificate_get(c->r, c->h)
-                                           : NULL;
+        struct ins_certificate *cert =
+            *holds && c->o->certificate && !c->ambiguous_lists && !c->h->n_ambiguous &&
+                    c->r->level[level].verdict != INS_FAIL
+                ? ins_certificate_get(c->r, c->h)
+                : NULL;
         if (cert)
             ins_certificate_commits(cert, level, co.order, co.n_order);
         if (!*holds)
