@@ -10,11 +10,18 @@
 struct lists {
     struct ins_history *h;
     struct ins_write_table appends; /* all appends, of every status */
-    uint32_t *stamp;                /* by entry: the last list that showed it, + 1 */
+    bool any_aborted, any_indeterminate;
+    uint32_t *stamp;   /* by append: the last list that showed it, + 1 */
     uint32_t *elem_op; /* by position in list_elem: the append, or INS_NONE */
     uint32_t *longest; /* by key: the list, or INS_NONE */
     uint64_t *whole;   /* by key: how much of it tears no transaction apart */
     uint64_t *known;   /* by key: how much of it the sound reads show */
+    /* Most reads show what another has shown, or a little more.  model[k] is a sound
+     * read of key k of which each element has one possible append; place[op] is where
+     * it shows the append `op`, counted from 1, or INS_NONE when another append of the
+     * key has the same value. */
+    uint32_t *model;
+    uint32_t *place;
 };
 
 static bool is_list_read(const struct ins_history *h, uint32_t op)
@@ -34,10 +41,11 @@ static uint32_t resolve_element(struct lists *l, ins_key k, uint64_t value,
     bool future = false, aborted = false;
     for (uint32_t e = ins_write_table_find(t, h, k, value); e != INS_NONE;
          e = t->next[e] - 1) {
-        const ins_txn writer = ins_op_txn(h, t->op[e]);
-        if (writer == self && t->op[e] > op) {
+        const uint32_t append = t->op[e];
+        if (append > op && append < h->txn_op[self + 1]) {
             future = true;
-        } else if (h->txn_status[writer] == INS_ABORTED) {
+        } else if (l->any_aborted &&
+                   h->txn_status[ins_op_txn(h, append)] == INS_ABORTED) {
             aborted = true;
         } else {
             found = e;
@@ -78,11 +86,11 @@ static uint32_t check_own_tail(const struct ins_history *h, ins_txn self, uint32
 }
 
 /* Does the list show what the writer of `append` appended to the key before it?  The
- * elements up to here are stamped. */
-static bool shows_earlier(const struct lists *l, uint32_t list, uint32_t append)
+ * elements up to here are stamped, but the first `same`, which are the model's. */
+static bool shows_earlier(const struct lists *l, uint32_t list, uint32_t append,
+                          uint64_t same)
 {
     const struct ins_history *h = l->h;
-    const struct ins_write_table *t = &l->appends;
     const uint32_t word = h->op_key[append];
     const ins_txn writer = ins_op_txn(h, append);
     uint32_t o = append;
@@ -90,28 +98,78 @@ static bool shows_earlier(const struct lists *l, uint32_t list, uint32_t append)
         ;
     if (o + 1 == h->txn_op[writer])
         return true; /* it is the first one */
-    uint32_t e = ins_write_table_find(t, h, word & INS_OP_KEY, h->op_value[o]);
-    while (t->op[e] != o)
-        e = t->next[e] - 1;
-    return l->stamp[e] == list + 1;
+    return l->stamp[o] == list + 1 || (l->place[o] && l->place[o] <= same);
 }
 
-static uint32_t resolve_list(struct lists *l, ins_txn self, uint32_t op)
+static uint64_t list_len(const struct ins_history *h, uint64_t list)
+{
+    return h->list_off[list + 1] - h->list_off[list];
+}
+
+/* Copy what the model of the key has in common with the list of `op`, when one is
+ * a prefix of the other.  Returns how many elements that is.  *from becomes
+ * INS_FROM_FUTURE when one of them is an append that `self` makes later. */
+static uint64_t copy_model(struct lists *l, ins_txn self, uint32_t op, uint32_t *from)
+{
+    const struct ins_history *h = l->h;
+    const uint64_t list = h->op_value[op], known = l->model[h->op_key[op]];
+    if (known == INS_NONE)
+        return 0;
+    const uint64_t n = list_len(h, list), m = list_len(h, known), c = n < m ? n : m;
+    uint32_t *const to = l->elem_op + h->list_off[list];
+    const uint32_t *const shown = l->elem_op + h->list_off[known];
+    if (memcmp(h->list_elem + h->list_off[list], h->list_elem + h->list_off[known],
+               c * sizeof *h->list_elem) != 0)
+        return 0;
+    bool future = false;
+    for (uint64_t i = 0; i < c; i++) {
+        to[i] = shown[i];
+        future |= shown[i] > op && shown[i] < h->txn_op[self + 1];
+    }
+    if (future)
+        *from = INS_FROM_FUTURE;
+    return c;
+}
+
+/* A sound read that goes on where the model of its key ends becomes the model.
+ * `same` is how many elements the two have in common. */
+static void make_model(struct lists *l, uint32_t op, uint64_t same)
+{
+    const struct ins_history *h = l->h;
+    const uint64_t list = h->op_value[op], n = list_len(h, list);
+    const ins_key k = h->op_key[op];
+    if (n <= same || (l->model[k] != INS_NONE && list_len(h, l->model[k]) != same))
+        return;
+    const uint32_t *const shown = l->elem_op + h->list_off[list];
+    for (uint64_t i = same; i < n; i++)
+        if (l->place[shown[i]] == INS_NONE)
+            return; /* which append it is may depend on the reader */
+    for (uint64_t i = same; i < n; i++)
+        l->place[shown[i]] = (uint32_t)i + 1;
+    l->model[k] = (uint32_t)list;
+}
+
+static uint32_t resolve_list(struct lists *l, ins_txn self, uint32_t op, uint64_t *same)
 {
     const struct ins_history *h = l->h;
     const uint32_t list = (uint32_t)h->op_value[op];
     const ins_key k = h->op_key[op];
     uint32_t from = INS_FROM_OWN;
-    for (uint64_t i = h->list_off[list]; i < h->list_off[list + 1]; i++) {
+    *same = copy_model(l, self, op, &from);
+    if (from != INS_FROM_OWN)
+        return from;
+    for (uint64_t i = h->list_off[list] + *same; i < h->list_off[list + 1]; i++) {
         const uint32_t e = resolve_element(l, k, h->list_elem[i], self, op, &from);
         if (e == INS_NONE)
             return from;
-        if (l->stamp[e] == list + 1)
+        const uint32_t append = l->appends.op[e];
+        if (l->stamp[append] == list + 1 ||
+            (l->place[append] && l->place[append] <= *same))
             return INS_FROM_DUPLICATE_ELEMENTS;
-        l->stamp[e] = list + 1;
-        if (!shows_earlier(l, list, l->appends.op[e]))
+        l->stamp[append] = list + 1;
+        if (!shows_earlier(l, list, append, *same))
             return INS_FROM_INCOMPATIBLE;
-        l->elem_op[i] = l->appends.op[e];
+        l->elem_op[i] = append;
     }
     uint32_t own;
     from = check_own_tail(h, self, op, &own);
@@ -137,18 +195,16 @@ static void resolve_txn(struct lists *l, ins_txn t)
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
         if (!is_list_read(h, op))
             continue;
-        const uint32_t from = h->op_from[op] = resolve_list(l, t, op);
-        if (is_sound(from))
+        uint64_t same;
+        const uint32_t from = h->op_from[op] = resolve_list(l, t, op, &same);
+        if (is_sound(from)) {
+            make_model(l, op, same);
             continue;
+        }
         const uint64_t list = h->op_value[op];
         for (uint64_t i = h->list_off[list]; i < h->list_off[list + 1]; i++)
             l->elem_op[i] = INS_NONE;
     }
-}
-
-static uint64_t list_len(const struct ins_history *h, uint64_t list)
-{
-    return h->list_off[list + 1] - h->list_off[list];
 }
 
 static void find_longest(struct lists *l)
@@ -253,14 +309,27 @@ static enum ins_status collect_appends(struct lists *l, struct ins_error *err)
         if (ins_is_write(h, op) && ins_is_list_key(h, ins_op_key(h, op)))
             ins_write_table_add(&l->appends, h, op);
     const uint64_t elements = h->n_lists ? h->list_off[h->n_lists] : 0;
-    l->stamp = INS_NEW0(uint32_t, n);
+    l->stamp = INS_NEW0(uint32_t, h->n_ops);
+    l->place = INS_NEW0(uint32_t, h->n_ops);
+    l->model = INS_NEW(uint32_t, h->n_keys);
     l->longest = INS_NEW(uint32_t, h->n_keys);
     l->whole = INS_NEW(uint64_t, h->n_keys);
     l->known = INS_NEW0(uint64_t, h->n_keys);
     l->elem_op = INS_NEW(uint32_t, elements);
-    if (!l->stamp || !l->longest || !l->whole || !l->known || !l->elem_op)
+    if (!l->stamp || !l->longest || !l->whole || !l->known || !l->elem_op ||
+        !l->place || !l->model)
         return ins_nomem(err, "the lists");
     memset(l->elem_op, 0xff, elements * sizeof *l->elem_op);
+    memset(l->model, 0xff, h->n_keys * sizeof *l->model);
+    for (uint32_t e = 0; e < n; e++)
+        if (l->appends.next[e]) {
+            l->place[l->appends.op[e]] = INS_NONE;
+            l->place[l->appends.op[l->appends.next[e] - 1]] = INS_NONE;
+        }
+    for (ins_txn t = 1; t < h->n_txns; t++) {
+        l->any_aborted |= h->txn_status[t] == INS_ABORTED;
+        l->any_indeterminate |= h->txn_status[t] == INS_INDETERMINATE;
+    }
     return INS_OK;
 }
 
@@ -272,7 +341,8 @@ enum ins_status ins_freeze_lists(struct ins_history *h, struct ins_error *err)
         for (ins_txn t = 1; t < h->n_txns; t++)
             if (h->txn_status[t] != INS_ABORTED)
                 resolve_txn(&l, t);
-        st = ins_freeze_promote(h, l.elem_op, err);
+        if (l.any_indeterminate)
+            st = ins_freeze_promote(h, l.elem_op, err);
     }
     if (st == INS_OK) {
         find_longest(&l);
@@ -283,6 +353,8 @@ enum ins_status ins_freeze_lists(struct ins_history *h, struct ins_error *err)
     }
     ins_write_table_release(&l.appends);
     ins_free(l.stamp);
+    ins_free(l.place);
+    ins_free(l.model);
     ins_free(l.longest);
     ins_free(l.whole);
     ins_free(l.known);
