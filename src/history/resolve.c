@@ -547,7 +547,8 @@ static bool settle_bucket(const struct resolve *r, struct part *p, unsigned buck
     sort_writes(r, b, bucket);
     if (!index_writes(r, b, bucket, &p->duplicates))
         return false;
-    memset(b->group, 0, r->n_writes[bucket] * sizeof *b->group);
+    if (r->n_writes[bucket])
+        memset(b->group, 0, r->n_writes[bucket] * sizeof *b->group);
     const struct card *card = r->card + r->at[bucket] + r->n_writes[bucket];
     for (uint64_t i = 0; i < r->n_reads[bucket]; i++)
         settle_read(r, p, &card[i], bucket << r->shift);
