@@ -613,6 +613,16 @@ static void put_assumed(struct writer *w, const struct ins_problem *p, int lit)
     }
 }
 
+/* Is this a node that no story mentions: a point in time, or a transaction that stands
+ * in its session but does not count? */
+static bool passed_over(const struct ins_engine *e, uint32_t node)
+{
+    if (node >= e->n_txn_nodes)
+        return true;
+    const ins_txn t = ins_node_txn(e, node);
+    return t != INS_INIT && !ins_counted(e->h, t) && !e->optional[t];
+}
+
 static struct ins_case put_leaf(struct writer *w, const struct ins_problem *p,
                                 const struct ins_cases *c, const struct ins_leaf *f)
 {
@@ -625,10 +635,9 @@ static struct ins_case put_leaf(struct writer *w, const struct ins_problem *p,
     out.cycle = (uint32_t)w->edge.len;
     for (uint32_t i = 0; i < l->n_edges; i++) {
         struct ins_leaf_edge x = c->edge.at[l->edge + i];
-        if (x.from >= e->n_txn_nodes)
-            continue; /* inside a step of real time */
-        /* a step of real time goes over time nodes to the next transaction */
-        for (uint32_t j = i + 1; x.to >= e->n_txn_nodes && j < i + l->n_edges; j++)
+        if (passed_over(e, x.from))
+            continue; /* inside a longer step, which goes on to the next transaction */
+        for (uint32_t j = i + 1; passed_over(e, x.to) && j < i + l->n_edges; j++)
             x.to = c->edge.at[l->edge + j % l->n_edges].to;
         if (x.link == INS_NONE && !x.lit &&
             ins_node_txn(e, x.from) == ins_node_txn(e, x.to))

@@ -243,6 +243,12 @@ static uint32_t n_links(const struct ins_argument *p, struct ins_walk w)
     return n;
 }
 
+/* A cycle that starts elsewhere would tell of a transaction that does not count. */
+static bool counts(const struct ins_engine *e, ins_txn t)
+{
+    return t == INS_INIT || ins_counted(e->h, t) || e->optional[t];
+}
+
 /* The best of the shortest cycles through some nodes of `cycle`. */
 static void shortest_cycle(const struct ins_engine *e, const struct ins_vec_u32 *cycle,
                            struct ins_argument *p)
@@ -250,10 +256,12 @@ static void shortest_cycle(const struct ins_engine *e, const struct ins_vec_u32 
     const size_t tries = e->n_nodes < 4096 ? 64 : 12;
     const size_t step = cycle->len / tries + 1;
     uint32_t best = UINT32_MAX;
-    for (size_t i = 0; i < cycle->len && !p->failed; i += step) {
+    size_t next = 0;
+    for (size_t i = 0; i < cycle->len && !p->failed; i++) {
         const uint32_t v = cycle->at[i];
-        if (v >= e->n_txn_nodes)
+        if (i < next || v >= e->n_txn_nodes || !counts(e, ins_node_txn(e, v)))
             continue;
+        next = i + step;
         const uint32_t ends[2] = {v, v};
         struct ins_walk w;
         if (!ins_walk_find(e, p, ends, (uint32_t)e->link.len, &w))
