@@ -181,8 +181,7 @@ static enum ins_status check_weak(struct run *c, bool misread, bool not_repeated
             decide(c, (enum ins_level)up, INS_FAIL, NULL);
         if (holds && !c->h->n_ambiguous && !c->ambiguous_lists)
             decide(c, level, INS_PASS, NULL);
-        /* rc is looked at with the repeated reads that ra set aside */
-        settled = holds && !(not_repeated && level == INS_RA);
+        settled = holds;
     }
     ins_co_release(&known);
     return st;
@@ -271,16 +270,20 @@ static enum ins_status check_all(struct run *c)
     return st;
 }
 
+/* Of a transaction that counts, or that may count because of an ambiguous read. */
 static bool has_ambiguous_lists(const struct ins_history *h)
 {
     if (!h->has_lists || !h->has_misreads)
         return false;
-    for (ins_txn t = 1; t < h->n_txns; t++)
-        for (uint32_t op = h->txn_op[t]; ins_counted(h, t) && op < h->txn_op[t + 1];
-             op++)
+    for (ins_txn t = 1; t < h->n_txns; t++) {
+        if (!ins_counted(h, t) &&
+            !(h->n_ambiguous && h->txn_status[t] == INS_INDETERMINATE))
+            continue;
+        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
             if (!ins_is_write(h, op) && h->op_from[op] == INS_FROM_AMBIGUOUS &&
                 ins_is_list_key(h, ins_op_key(h, op)))
                 return true;
+    }
     return false;
 }
 
