@@ -243,8 +243,6 @@ static void fill_txns(struct plume *p, struct ins_history *h)
         p->found.at[i].op = h->txn_op[p->found.at[i].id];
 }
 
-enum { DROP_VALUES = 1 << 20 };
-
 struct move {
     struct plume *p;
     const uint32_t *target; /* by run: where its first operation goes */
@@ -257,9 +255,8 @@ static void move_runs(void *context, unsigned part)
 {
     const struct move *m = context;
     const struct ins_plume_lines *l = &m->p->lines;
-    const size_t n = l->run.len, first = n * part / m->parts;
-    uint64_t *done = first < n ? l->value + l->run.at[first].op : NULL;
-    for (size_t r = first; r < n * (part + 1) / m->parts; r++) {
+    const size_t n = l->run.len;
+    for (size_t r = n * part / m->parts; r < n * (part + 1) / m->parts; r++) {
         if (!m->p->found.at[m->p->run_found[r]].id)
             continue;
         const uint32_t from = l->run.at[r].op, len = run_end(l, r) - from;
@@ -268,11 +265,6 @@ static void move_runs(void *context, unsigned part)
             continue;
         }
         memcpy(m->value + m->target[r], l->value + from, len * sizeof *m->value);
-        /* Values that have moved are not needed twice. */
-        if (l->value + from - done >= DROP_VALUES) {
-            ins_drop_pages(done, (size_t)(l->value + from - done) * sizeof *done);
-            done = l->value + from;
-        }
     }
 }
 
@@ -298,7 +290,7 @@ static enum ins_status order_ops(struct plume *p, struct ins_history *h,
         m.key = INS_NEW(uint32_t, h->n_ops);
         if (m.key) {
             ins_parallel(m.parts, move_runs, &m);
-            h->op_from = l->key; /* freezing can use the memory */
+            ins_free(l->key);
             l->key = m.key;
             m.key = NULL;
             m.value = INS_NEW(uint64_t, h->n_ops);

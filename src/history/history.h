@@ -128,9 +128,7 @@ struct ins_history {
 
 /* Complete a history whose arrays of sessions, transactions, operations, lists and
  * keys are filled: resolve every read, build the indices, promote indeterminate
- * transactions that must have committed.  `threads` as for ins_threads.
- *
- * A reader may leave memory that it has no more use for: n_ops words in op_from. */
+ * transactions that must have committed.  `threads` as for ins_threads. */
 enum ins_status ins_history_freeze(struct ins_history *h, unsigned threads,
                                    struct ins_error *err);
 

@@ -9,7 +9,7 @@
  *            writes by key, look up its reads
  *
  * Dealing and settling are done in a few rounds over parts of the buckets, so that the
- * copies need a third of the memory.  A value is copied as a tag of 32 bits: itself
+ * copies need a quarter of the memory.  A value is copied as a tag of 32 bits: itself
  * when all values of the history fit, else a hash, and equal tags are verified. */
 #include "resolve.h"
 
@@ -22,7 +22,7 @@ enum {
     MAX_BUCKETS = 1024,
     BUCKET_OPS = 1 << 17, /* what a bucket should hold */
     SHORT_LIST = 32,      /* up to so many writers are compared one by one */
-    ROUNDS = 3
+    ROUNDS = 4
 };
 
 #define UNRESOLVED INS_NONE
@@ -44,7 +44,7 @@ struct part {
     struct card spare; /* where unwanted cards go */
     uint64_t widest;   /* the bits of all values */
     bool may_not_repeat;
-    bool reads_own_future; /* perhaps: a read may match a later write of its own */
+    bool reads_own_future; /* a read returns what its transaction writes later */
     bool failed;
     /* what this thread settles */
     struct ins_vec_u32 misread;
@@ -60,7 +60,7 @@ struct resolve {
     unsigned n_parts, n_buckets, shift; /* bucket of k: k >> shift */
     struct part part[MAX_PARTS];
     bool wide;          /* tags are hashes */
-    bool check_own;     /* some read may match a later write of its own */
+    bool check_own;     /* some read may return a later write of its own transaction */
     bool same_start;    /* all keys start alike */
     struct card *card;  /* of this round */
     uint64_t *at;       /* by bucket: its first card of this round */
@@ -77,21 +77,24 @@ static uint32_t tag_of(const struct resolve *r, uint64_t value)
 
 /* ---- mark ---- */
 
-/* What a transaction has done so far, by key: its latest write or, while it has not
- * written, its latest external read. */
+/* What a transaction has done with a key so far: its latest external read and its
+ * latest write, INS_NONE where there is none. */
+struct own_key {
+    uint32_t key; /* INS_NONE when free */
+    uint32_t read, write;
+};
+
 struct own_ops {
-    struct {
-        uint32_t key, op;
-    } * slot; /* key INS_NONE when free */
+    struct own_key *slot; /* open addressing */
     uint32_t mask;
 };
 
-static uint32_t own_slot(const struct own_ops *own, uint32_t key)
+static struct own_key *own_key(const struct own_ops *own, uint32_t key)
 {
     uint32_t i = (key * UINT32_C(0x9E3779B1)) >> 7 & own->mask;
     while (own->slot[i].key != INS_NONE && own->slot[i].key != key)
         i = (i + 1) & own->mask;
-    return i;
+    return &own->slot[i];
 }
 
 static void mark_read(struct part *p, struct ins_history *h, const struct own_ops *own,
@@ -101,20 +104,18 @@ static void mark_read(struct part *p, struct ins_history *h, const struct own_op
     h->op_from[op] = INS_FROM_UNKNOWN;
     if (key & INS_OP_UNKNOWN)
         return;
-    const uint32_t i = own_slot(own, key);
-    const uint32_t before = own->slot[i].key == INS_NONE ? INS_NONE : own->slot[i].op;
-    const bool wrote = before != INS_NONE && h->op_key[before] & INS_OP_WRITE;
-    if (!wrote) {
-        own->slot[i].key = key;
-        own->slot[i].op = op;
-    }
+    struct own_key *const o = own_key(own, key);
+    const uint32_t before = o->read;
+    o->key = key;
+    if (o->write == INS_NONE)
+        o->read = op;
     if (ins_is_list_key(h, key)) {
         p->may_not_repeat |= before != INS_NONE;
-    } else if (!wrote) {
+    } else if (o->write == INS_NONE) {
         h->op_from[op] = UNRESOLVED;
         p->may_not_repeat |=
             before != INS_NONE && h->op_value[before] != h->op_value[op];
-    } else if (h->op_value[before] == h->op_value[op]) {
+    } else if (h->op_value[o->write] == h->op_value[op]) {
         h->op_from[op] = INS_FROM_OWN;
     } else {
         h->op_from[op] = INS_FROM_NOT_OWN; /* until misread.c knows better */
@@ -125,19 +126,13 @@ static void mark_read(struct part *p, struct ins_history *h, const struct own_op
 static void mark_write(struct part *p, struct ins_history *h, const struct own_ops *own,
                        uint32_t op)
 {
-    const uint32_t key = ins_op_key(h, op);
-    const uint32_t i = own_slot(own, key);
-    if (own->slot[i].key != INS_NONE) {
-        const uint32_t before = own->slot[i].op;
-        const bool wrote = h->op_key[before] & INS_OP_WRITE;
-        if (wrote)
-            h->op_from[before] = INS_WRITE_HIDDEN;
-        /* After a first write the reads before it are not known any more. */
-        if (wrote || h->op_value[before] == h->op_value[op])
-            p->reads_own_future = true;
-    }
-    own->slot[i].key = key;
-    own->slot[i].op = op;
+    struct own_key *const o = own_key(own, ins_op_key(h, op));
+    if (o->write != INS_NONE)
+        h->op_from[o->write] = INS_WRITE_HIDDEN;
+    if (o->read != INS_NONE && h->op_value[o->read] == h->op_value[op])
+        p->reads_own_future = true;
+    o->key = ins_op_key(h, op);
+    o->write = op;
     h->op_from[op] = INS_WRITE_FINAL;
 }
 
@@ -196,7 +191,7 @@ static void mark(void *context, unsigned i)
 
 /* ---- deal ---- */
 
-/* Half of the operations are writes and a third are in this round, in no order that a
+/* Half of the operations are writes and a quarter are in this round, in no order that a
  * processor could guess: what is not wanted goes to a spare card instead of around a
  * branch. */
 static void deal(void *context, unsigned i)
@@ -745,7 +740,7 @@ enum ins_status ins_resolve(struct ins_history *h, unsigned threads,
         return ins_nomem(err, "the reads");
     r->h = h;
     split(r, threads);
-    if (!h->op_from)
+    if (!h->op_from) /* a generator may have filled memory of its own */
         h->op_from = INS_NEW(uint32_t, h->n_ops);
     enum ins_status st = INS_OK;
     if (!h->op_from || !run(r, mark) || !survey(r) || !run_rounds(r))
