@@ -63,7 +63,8 @@ struct ins_bin_header {
     uint8_t session_mode, txn_mode, key_mode, value_mode;
     uint64_t duplicate_writes;
     char init_name[32];
-    uint8_t reserved[24];
+    uint8_t may_not_repeat; /* 0 or 1 */
+    uint8_t reserved[23];
 };
 
 struct ins_bin_column {

@@ -171,7 +171,7 @@ static enum ins_status check_groups(const struct ins_history *h,
 struct ops {
     const struct ins_history *h;
     unsigned threads;
-    atomic_bool wrong;
+    atomic_bool wrong, misread;
     atomic_uint_fast64_t ambiguous;
 };
 
@@ -193,7 +193,7 @@ static void check_part(void *context, unsigned part)
     const uint32_t begin = (uint32_t)((uint64_t)h->n_ops * part / o->threads);
     const uint32_t end = (uint32_t)((uint64_t)h->n_ops * (part + 1) / o->threads);
     const bool plain = !h->has_lists && h->value_mode != INS_WORDS_INTERNED;
-    bool fit = true;
+    bool fit = true, misread = false;
     uint64_t ambiguous = 0;
     for (uint32_t op = begin; op < end; op++) {
         const uint32_t word = h->op_key[op], from = h->op_from[op];
@@ -205,6 +205,7 @@ static void check_part(void *context, unsigned part)
         fit &= write ? from <= INS_WRITE_FINAL && !unknown
                      : read_fits && (!unknown || from == INS_FROM_UNKNOWN);
         ambiguous += !write && from == INS_FROM_AMBIGUOUS;
+        misread |= !write && from >= INS_FROM_THIN_AIR;
     }
     for (uint32_t op = begin; op < end && fit && !plain; op++) {
         fit = value_fits(h, op);
@@ -214,14 +215,17 @@ static void check_part(void *context, unsigned part)
     }
     if (!fit)
         atomic_store(&o->wrong, true);
+    if (misread)
+        atomic_store(&o->misread, true);
     atomic_fetch_add(&o->ambiguous, ambiguous);
 }
 
-static enum ins_status check_ops(const struct ins_history *h, unsigned threads,
+static enum ins_status check_ops(struct ins_history *h, unsigned threads,
                                  struct ins_error *err)
 {
     struct ops o = {.h = h, .threads = threads};
     ins_parallel(threads, check_part, &o);
+    h->has_misreads = h->has_lists || atomic_load(&o.misread);
     if (atomic_load(&o.wrong))
         return damaged(err, "operations on known keys");
     return atomic_load(&o.ambiguous) == h->n_ambiguous

@@ -133,6 +133,7 @@ static enum ins_status take_head(struct reader *r)
     h->n_ambiguous = le32toh(header.n_ambiguous);
     h->n_groups = le32toh(header.n_groups);
     h->duplicate_writes = le64toh(header.duplicate_writes);
+    h->may_not_repeat = header.may_not_repeat != 0;
     memcpy(h->init_name, header.init_name, sizeof h->init_name);
     h->init_name[sizeof h->init_name - 1] = '\0';
     if (header.session_mode > INS_WORDS_INTERNED ||

@@ -176,6 +176,7 @@ static enum ins_status put_head(const struct ins_history *h, const struct layout
         .key_mode = (uint8_t)h->key_mode,
         .value_mode = (uint8_t)h->value_mode,
         .duplicate_writes = htole64(h->duplicate_writes),
+        .may_not_repeat = h->may_not_repeat,
     };
     memcpy(header.magic, INS_BIN_MAGIC, sizeof header.magic);
     memcpy(header.init_name, h->init_name, sizeof header.init_name);

@@ -89,6 +89,36 @@ static struct ins_history *through(struct stats *s, const struct ins_history *h,
     return back;
 }
 
+static bool same_words(const void *a, const void *b, uint64_t n, size_t size)
+{
+    return !n || !memcmp(a, b, n * size);
+}
+
+/* What freezing makes of a history comes back from the binary format as it was: all
+ * flags, and all indices. */
+static bool same_frozen(const struct ins_history *a, const struct ins_history *b)
+{
+    const size_t flags = offsetof(struct ins_history, has_lists);
+    const uint64_t keys = a->n_keys, groups = a->n_groups;
+    return !memcmp((const char *)a + flags, (const char *)b + flags,
+                   offsetof(struct ins_history, format) - flags) &&
+           same_words(a->op_from, b->op_from, a->n_ops, 4) &&
+           same_words(a->txn_status, b->txn_status, a->n_txns, 1) &&
+           same_words(a->txn_session, b->txn_session, a->n_txns, 4) &&
+           same_words(a->key_writer_off, b->key_writer_off, keys + 1, 8) &&
+           same_words(a->key_writer, b->key_writer, a->key_writer_off[keys], 4) &&
+           a->n_ambiguous == b->n_ambiguous && a->n_groups == b->n_groups &&
+           same_words(a->ambiguous_op, b->ambiguous_op, a->n_ambiguous, 4) &&
+           same_words(a->ambiguous_group, b->ambiguous_group, a->n_ambiguous, 4) &&
+           same_words(a->group_txn, b->group_txn, groups ? a->group_off[groups] : 0,
+                      4) &&
+           !a->list_order_off == !b->list_order_off &&
+           (!a->list_order_off ||
+            (same_words(a->list_order_off, b->list_order_off, keys + 1, 8) &&
+             same_words(a->list_order_op, b->list_order_op, a->list_order_off[keys],
+                        4)));
+}
+
 static void compare(struct stats *s, const struct ins_history *a,
                     const struct ins_history *b, const char *format)
 {
@@ -100,6 +130,8 @@ static void compare(struct stats *s, const struct ins_history *a,
     }
     ins_free(left);
     ins_free(right);
+    if (!strcmp(format, "insulab") && !same_frozen(a, b))
+        complain(s, "loses what freezing found", format, "flags or indices differ");
 }
 
 /* From the history of format i to format j. */
