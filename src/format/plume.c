@@ -390,7 +390,7 @@ enum ins_status ins_plume_read(const struct ins_input *in,
         st = fill(&p, h, o->threads, err);
     release(&p);
     if (st == INS_OK)
-        st = ins_history_freeze(h, o->threads, err);
+        st = ins_history_freeze(h, o->threads, o->limit, err);
     if (st != INS_OK) {
         ins_history_free(h);
         return st;

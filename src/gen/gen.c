@@ -461,7 +461,7 @@ enum ins_status ins_generate(const struct ins_gen_options *o, struct ins_history
         st = simulate(h, o, &p, err);
     }
     if (st == INS_OK)
-        st = ins_history_freeze(h, o->threads, err);
+        st = ins_history_freeze(h, o->threads, NULL, err);
     if (st != INS_OK) {
         ins_history_free(h);
         return st;

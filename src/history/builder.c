@@ -621,7 +621,7 @@ enum ins_status ins_builder_finish(struct ins_builder *b, unsigned threads,
     ins_vec_u32_release(&b->op_key);
     ins_vec_u64_release(&b->op_value);
     if (st == INS_OK)
-        st = ins_history_freeze(h, threads, err);
+        st = ins_history_freeze(h, threads, NULL, err);
     if (st != INS_OK) {
         ins_history_free(h);
         return st;

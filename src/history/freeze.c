@@ -85,12 +85,12 @@ static void count_all(struct ins_history *h)
 }
 
 enum ins_status ins_history_freeze(struct ins_history *h, unsigned threads,
-                                   struct ins_error *err)
+                                   struct ins_limit *limit, struct ins_error *err)
 {
     if (!h->init_name[0])
         memcpy(h->init_name, "init", sizeof "init");
     struct ins_vec_u32 misread = {0};
-    enum ins_status st = ins_resolve(h, threads, &misread, err);
+    enum ins_status st = ins_resolve(h, threads, limit, &misread, err);
     h->has_misreads = misread.len != 0;
     if (st == INS_OK && misread.len)
         st = ins_freeze_misreads(h, misread.at, misread.len, err);

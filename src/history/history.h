@@ -24,6 +24,7 @@
 #define INS_HISTORY_H
 
 #include "base/error.h"
+#include "base/limit.h"
 #include "history/literal.h"
 
 typedef uint32_t ins_txn;
@@ -118,7 +119,8 @@ struct ins_history {
     uint64_t duplicate_writes; /* writes of a value that its key already had */
     uint32_t n_by_status[4];
     /* Whether a look at every read is worth it: some read is faulty (a to f or a broken
-     * list); some transaction reads a key twice with different results (lists: at all). */
+     * list); some transaction reads a key twice with different results (lists: at all).
+     */
     bool has_misreads, may_not_repeat;
     char format[16];    /* id of the format it came from */
     char note[512];     /* what a reader guessed, for the user; may be empty */
@@ -128,9 +130,10 @@ struct ins_history {
 
 /* Complete a history whose arrays of sessions, transactions, operations, lists and
  * keys are filled: resolve every read, build the indices, promote indeterminate
- * transactions that must have committed.  `threads` as for ins_threads. */
+ * transactions that must have committed.  `threads` as for ins_threads;
+ * `limit` may be NULL. */
 enum ins_status ins_history_freeze(struct ins_history *h, unsigned threads,
-                                   struct ins_error *err);
+                                   struct ins_limit *limit, struct ins_error *err);
 
 /* Check the invariants above. */
 enum ins_status ins_history_validate(const struct ins_history *h,

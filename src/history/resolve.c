@@ -57,6 +57,7 @@ struct part {
 
 struct resolve {
     struct ins_history *h;
+    struct ins_limit *limit;
     unsigned n_parts, n_buckets, shift; /* bucket of k: k >> shift */
     struct part part[MAX_PARTS];
     bool wide;          /* tags are hashes */
@@ -184,6 +185,8 @@ static void mark(void *context, unsigned i)
     for (ins_txn t = p->first; t < p->last; t++) {
         own.mask = 15;
         mark_txn(r, p, &own, t);
+        if (!(t & 0x3fff) && ins_limit_hit(r->limit))
+            break;
     }
     ins_free(own.slot);
     p->failed = p->misread.failed;
@@ -202,6 +205,8 @@ static void deal(void *context, unsigned i)
     const unsigned first = r->first, count = r->last - r->first;
     struct card *const spare = &p->spare;
     for (ins_txn t = p->first; t < p->last; t++) {
+        if (!(t & 0x3fff) && ins_limit_hit(r->limit))
+            return;
         if (h->txn_status[t] == INS_ABORTED)
             continue;
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
@@ -619,7 +624,7 @@ static bool run(struct resolve *r, void (*work)(void *, unsigned))
     for (unsigned i = 0; i < r->n_parts; i++)
         if (r->part[i].failed)
             return false;
-    return true;
+    return !ins_limit_hit(r->limit);
 }
 
 static void split(struct resolve *r, unsigned threads)
@@ -695,8 +700,7 @@ static bool run_rounds(struct resolve *r)
             r->last++;
         }
         lay_out(r);
-        ins_parallel(r->n_parts, deal, r);
-        if (!run(r, settle))
+        if (!run(r, deal) || !run(r, settle))
             return false;
     }
     return true;
@@ -733,18 +737,22 @@ static void release(struct resolve *r)
 }
 
 enum ins_status ins_resolve(struct ins_history *h, unsigned threads,
-                            struct ins_vec_u32 *misread, struct ins_error *err)
+                            struct ins_limit *limit, struct ins_vec_u32 *misread,
+                            struct ins_error *err)
 {
     struct resolve *r = INS_NEW0(struct resolve, 1);
     if (!r)
         return ins_nomem(err, "the reads");
     r->h = h;
+    r->limit = limit;
     split(r, threads);
     if (!h->op_from) /* a generator may have filled memory of its own */
         h->op_from = INS_NEW(uint32_t, h->n_ops);
     enum ins_status st = INS_OK;
     if (!h->op_from || !run(r, mark) || !survey(r) || !run_rounds(r))
-        st = ins_nomem(err, "the reads");
+        st = ins_limit_hit(limit) ? ins_fail(err, INS_E_LIMIT, 0, "%s while loading",
+                                             ins_limit_reason(limit))
+                                  : ins_nomem(err, "the reads");
     if (st == INS_OK)
         st = join_groups(r, err);
     gather(r, misread);

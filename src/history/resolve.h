@@ -12,6 +12,7 @@
 /* `misread` receives the reads that found no writer: those of a transaction that had
  * written the key itself have op_from INS_FROM_NOT_OWN, the others THIN_AIR. */
 enum ins_status ins_resolve(struct ins_history *h, unsigned threads,
-                            struct ins_vec_u32 *misread, struct ins_error *err);
+                            struct ins_limit *limit, struct ins_vec_u32 *misread,
+                            struct ins_error *err);
 
 #endif
