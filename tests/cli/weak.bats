@@ -1,0 +1,68 @@
+# The weak levels at sizes and in places that tiny histories do not reach.
+bats_require_minimum_version 1.5.0
+load common
+
+counts() {
+    "$INSULA" check --json "$@" | jq -c '.histories[0].counts'
+}
+
+verdicts() {
+    "$INSULA" check --json -l rc,ra,cc "$@" |
+        jq -r '[.histories[0].levels[].verdict] | join(" ")'
+}
+
+@test "a million anomalous reads are counted, and a hundred of a kind are listed" {
+    awk 'BEGIN { for (t = 0; t < 100000; t++) for (i = 0; i < 10; i++)
+        printf "r(%d,%d,%d,%d)\n", i, 1000 + t, t % 10, t }' >many.txt
+    run -1 "$INSULA" check --json -l rc,ra,cc many.txt
+    [ "$(jq -c '.histories[0].counts' <<<"$output")" = '{"ThinAirRead":1000000}' ]
+    [ "$(jq '.histories[0].anomalies | length' <<<"$output")" = 100 ]
+}
+
+@test "aborted, thin-air and clean reads side by side: each is counted" {
+    awk 'BEGIN {
+        for (t = 0; t < 20000; t++) printf "w(%d,%d,%d,-1)\n", t % 7, t + 1, t % 5
+        for (t = 0; t < 20000; t++) printf "w(%d,%d,%d,%d)\n", t % 7, t + 100001, t % 5, t
+        for (t = 0; t < 20000; t++) {
+            printf "r(%d,%d,%d,%d)\n", t % 7, t + 1, 9, t + 50000
+            printf "r(%d,%d,%d,%d)\n", 8, t + 5, 9, t + 50000
+        } }' >mixed.txt
+    [ "$(counts -l rc mixed.txt)" = '{"ThinAirRead":20000,"AbortedRead":20000}' ]
+}
+
+@test "one thread and several give the same document" {
+    "$INSULA" gen --level rc --txns 20000 --sessions 13 --keys 200 --dist zipf:1.1 \
+        --seed 5 -o h.insulab
+    strip='del(.histories[].levels[].seconds, .histories[].stages, .histories[].peak_rss_bytes)'
+    "$INSULA" check --json --threads 1 -l rc,ra,cc h.insulab | jq "$strip" >one.json
+    "$INSULA" check --json --threads 3 -l rc,ra,cc h.insulab | jq "$strip" >three.json
+    cmp one.json three.json
+}
+
+@test "a stale read of a hot key is found among thousands of writers" {
+    # Two sessions write x 3000 times each, each seeing the other; a third reads on,
+    # and in the end an old version once more.
+    awk 'BEGIN {
+        v = 0
+        for (t = 0; t < 6000; t++) {
+            if (v) printf "r(1,%d,%d,%d)\n", v, t % 2, t
+            printf "w(1,%d,%d,%d)\n", ++v, t % 2, t
+        }
+        printf "r(1,%d,2,%d)\n", v, 6000
+        printf "r(1,%d,2,%d)\n", stale, 6001
+    }' stale=0 >fresh.txt
+    sed 's/^r(1,0,2,6001)$/r(1,6000,2,6001)/' fresh.txt >good.txt
+    sed 's/^r(1,0,2,6001)$/r(1,17,2,6001)/' fresh.txt >bad.txt
+    [ "$(verdicts good.txt)" = "pass pass pass" ]
+    [ "$(verdicts bad.txt)" = "pass pass fail" ]
+    [ "$(verdicts fresh.txt)" = "pass pass fail" ]
+}
+
+@test "a timeout while loading or checking ends in time with status 2" {
+    "$INSULA" gen --level cc --txns 300000 --sessions 50 --keys 5000 -o big.insulab
+    start=$(date +%s%N)
+    run -2 "$INSULA" check --timeout 0.05 big.insulab
+    took=$((($(date +%s%N) - start) / 1000000))
+    echo "took $took ms"
+    [ "$took" -lt 2000 ]
+}
