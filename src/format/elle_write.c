@@ -123,12 +123,15 @@ static void put_value(const struct writer *w, ins_key k, uint64_t word)
 static void put_operations(const struct writer *w, ins_txn t, bool results)
 {
     const struct ins_history *h = w->h;
+    const char *between = "";
     ins_buf_char(w->out, '[');
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
         const ins_key k = ins_op_key(h, op);
         const bool write = ins_is_write(h, op), list = ins_is_list_key(h, k);
-        if (op > h->txn_op[t])
-            ins_buf_text(w->out, w->style->space);
+        if (h->txn_status[t] == INS_COMMITTED && ins_is_unknown(h, op))
+            continue; /* nil would be a result here */
+        ins_buf_text(w->out, between);
+        between = w->style->space;
         ins_buf_char(w->out, '[');
         put_name(w, !write ? "r" : list ? "append" : "w");
         ins_buf_text(w->out, w->style->space);
@@ -333,7 +336,6 @@ enum ins_status ins_elle_can_express(const struct ins_history *h, struct ins_err
             "reads without a result");
     if (has_unknown_committed(h))
         return ins_fail(err, INS_E_LOSSY, 0,
-                        "reads without a result in committed transactions, which would "
-                        "become reads of nil");
+                        "reads without a result in committed transactions");
     return ins_loss_check_init(h, true, err);
 }
