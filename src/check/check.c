@@ -64,31 +64,70 @@ static void take_stale(struct ins_vec_inferred *edges, struct ins_vec_inferred *
     edges->len = out;
 }
 
+/* Infer the level's edges and look for cycles. */
+static enum ins_status build(struct run *c, enum ins_level level,
+                             const struct ins_co *known, struct ins_co *co,
+                             struct ins_vec_inferred *stale)
+{
+    struct ins_vec_inferred edges = {0};
+    enum ins_status st = infer(c, level, known, &edges);
+    stale->len = 0;
+    if (st == INS_OK) {
+        take_stale(&edges, stale);
+        st = stale->failed ? ins_nomem(c->err, "commit order edges")
+                           : ins_co_init(co, &c->weak, &edges, c->err);
+    }
+    ins_vec_inferred_release(&edges);
+    return st;
+}
+
+static bool is_acyclic(const struct ins_co *co, const struct ins_vec_inferred *stale)
+{
+    return !stale->len && !co->n_components;
+}
+
+/* Threads infer different edges of the same closure; what is shown must not depend on
+ * their number. */
+static enum ins_status build_for_show(struct run *c, enum ins_level level,
+                                      const struct ins_co *known, struct ins_co *co,
+                                      struct ins_vec_inferred *stale)
+{
+    if (level != INS_CC || c->weak.threads == 1)
+        return INS_OK;
+    const unsigned threads = c->weak.threads;
+    ins_co_release(co);
+    c->weak.threads = 1;
+    const enum ins_status st = build(c, level, known, co, stale);
+    c->weak.threads = threads;
+    return st;
+}
+
+static void certify(struct run *c, enum ins_level level, const struct ins_co *co)
+{
+    if (!c->o->certificate || c->h->n_ambiguous || c->ambiguous_lists ||
+        c->r->level[level].verdict == INS_FAIL)
+        return;
+    struct ins_certificate *cert = ins_certificate_get(c->r, c->h);
+    if (cert)
+        ins_certificate_commits(cert, level, co->order, co->n_order);
+}
+
 static enum ins_status check_level(struct run *c, enum ins_level level,
                                    const struct ins_co *known, bool *holds)
 {
     const int64_t start = ins_now_ns();
-    struct ins_vec_inferred edges = {0}, stale = {0};
+    struct ins_vec_inferred stale = {0};
     struct ins_co co = {0};
     if (c->o->limit)
         atomic_store(&c->o->limit->stage, ins_level_table[level].name);
-    enum ins_status st = infer(c, level, known, &edges);
+    enum ins_status st = build(c, level, known, &co, &stale);
     if (st == INS_OK) {
-        take_stale(&edges, &stale);
-        st = stale.failed ? ins_nomem(c->err, "commit order edges")
-                          : ins_co_init(&co, &c->weak, &edges, c->err);
-    }
-    ins_vec_inferred_release(&edges);
-    if (st == INS_OK) {
-        *holds = !stale.len && !co.n_components;
-        struct ins_certificate *cert =
-            *holds && c->o->certificate && !c->ambiguous_lists && !c->h->n_ambiguous &&
-                    c->r->level[level].verdict != INS_FAIL
-                ? ins_certificate_get(c->r, c->h)
-                : NULL;
-        if (cert)
-            ins_certificate_commits(cert, level, co.order, co.n_order);
-        if (!*holds)
+        *holds = is_acyclic(&co, &stale);
+        if (*holds)
+            certify(c, level, &co);
+        else
+            st = build_for_show(c, level, known, &co, &stale);
+        if (st == INS_OK && !*holds)
             st = ins_weak_cycles(&c->weak, &co, level, &stale, c->err);
     }
     ins_vec_inferred_release(&stale);
