@@ -4,7 +4,7 @@
 #include "format/format.h"
 
 /* Shrinking stops here and writes the smallest history so far. */
-static const double LONGEST_SECONDS = 30;
+static const double LONGEST_SECONDS = 9;
 
 static enum ins_level weakest_failed(const struct ins_result *r)
 {

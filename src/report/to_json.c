@@ -232,7 +232,7 @@ static void put_stages(struct ins_buf *b, const struct ins_report_item *item)
             continue;
         ins_buf_text(b, ", \"");
         for (const char *c = r->stage[i].name; *c; c++)
-            ins_buf_char(b, *c == ' ' ? '_' : *c);
+            ins_buf_bytes(b, *c == ' ' ? "_" : c, 1);
         ins_buf_text(b, "_s\": ");
         put_seconds(b, s);
     }

@@ -139,7 +139,7 @@ static void put_lanes(const struct picture *p, struct ins_buf *text)
         ins_say_session(text, s->h, session);
         put_text(p, 12, p->box[i].y + 23, "lane", text);
         ins_buf_fmt(p->b, "<path class=\"rail\" d=\"M12 %.1f H%.1f\"/>\n",
-                    p->box[i].y - GAP_Y / 2, p->width - 20);
+                    p->box[i].y - GAP_Y / 2.0, p->width - 20);
     }
 }
 

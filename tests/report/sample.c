@@ -34,7 +34,8 @@ static struct ins_history *make_history(void)
     ins_builder_init_default(b, ins_lit_u64(0));
     for (uint32_t i = 0; i < N_ROWS; i++) {
         const uint32_t s = ins_builder_session(b, ins_lit_i64(rows[i].session));
-        const uint32_t t = ins_builder_begin(b, s, ins_lit_u64(i + 1), 10 * (i + 1));
+        const uint32_t t =
+            ins_builder_begin(b, s, ins_lit_u64(i + 1), UINT64_C(10) * (i + 1));
         for (const char *c = rows[i].ops; *c; c += c[3] ? 4 : 3) {
             const struct ins_lit key = ins_lit_text(INS_LIT_STRING, c + 1, 1);
             const struct ins_lit value = ins_lit_u64((uint64_t)(c[2] - '0'));
@@ -182,16 +183,17 @@ static void add_cases(struct ins_result *r, const struct ins_history *h)
     for (uint32_t i = 0; i < 2; i++) {
         const ins_txn from = i ? 3 : 1;
         const ins_txn to = i ? 1 : 3;
-        e[3 * i] = edge(from, to, INS_WW, INS_WHY_ASSUMED);
-        e[3 * i].key = key_of(h, 'x');
-        e[3 * i].from_op = op(h, from, 1);
-        e[3 * i].to_op = op(h, to, 1);
-        e[3 * i + 1] = e[3 * i];
-        e[3 * i + 2] = edge(to, from, INS_RW, INS_WHY_ANTI);
-        e[3 * i + 2].key = key_of(h, 'x');
-        e[3 * i + 2].from_op = op(h, to, 0);
-        e[3 * i + 2].to_op = op(h, from, 1);
-        e[3 * i + 2].other = INS_INIT;
+        struct ins_edge *const part = e + (size_t)3 * i;
+        part[0] = edge(from, to, INS_WW, INS_WHY_ASSUMED);
+        part[0].key = key_of(h, 'x');
+        part[0].from_op = op(h, from, 1);
+        part[0].to_op = op(h, to, 1);
+        part[1] = part[0];
+        part[2] = edge(to, from, INS_RW, INS_WHY_ANTI);
+        part[2].key = key_of(h, 'x');
+        part[2].from_op = op(h, to, 0);
+        part[2].to_op = op(h, from, 1);
+        part[2].other = INS_INIT;
         c[i] = (struct ins_case){3 * i, 1, 3 * i + 1, 2};
     }
     struct ins_anomaly *a = add(r, INS_NO_ORDER, INS_SI);

@@ -56,7 +56,8 @@ static struct ins_history *history_of(const struct ins_example *e)
         }
         ins_builder_end(b, t, x->status == 'a' ? INS_ABORTED : INS_COMMITTED);
         if (e->timed)
-            ins_builder_times(b, t, 10 * x->column, 10 * x->column + 5);
+            ins_builder_times(b, t, INT64_C(10) * x->column,
+                              INT64_C(10) * x->column + 5);
     }
     struct ins_history *h = NULL;
     if (ins_builder_finish(b, 1, &h, NULL))
