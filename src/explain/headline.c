@@ -47,6 +47,24 @@ static void say_writer(struct ins_buf *b, const struct ins_story *s, uint32_t wr
         ins_buf_text(b, "another transaction");
 }
 
+/* The order that the longest read of a list shows. */
+static void say_list_order(struct ins_buf *b, const struct ins_history *h, ins_key k)
+{
+    enum { MOST = 12 };
+    if (!h->list_order_off || h->list_order_off[k] == h->list_order_off[k + 1])
+        return;
+    const uint64_t first = h->list_order_off[k];
+    const uint64_t n = h->list_order_off[k + 1] - first;
+    ins_buf_text(b, " The longest read of ");
+    ins_say_key(b, h, k);
+    ins_buf_text(b, " has the order");
+    for (uint64_t i = 0; i < n && i < MOST; i++) {
+        ins_buf_text(b, i ? ", " : " ");
+        ins_say_value(b, h, h->op_value[h->list_order_op[first + i]]);
+    }
+    ins_buf_text(b, n > MOST ? ", …." : ".");
+}
+
 static void say_wrong_read(struct ins_buf *b, const struct ins_story *s, uint32_t read)
 {
     const struct ins_history *h = s->h;
@@ -90,6 +108,8 @@ static void say_wrong_read(struct ins_buf *b, const struct ins_story *s, uint32_
         ins_buf_text(b, ", a list that fits no single order of the appends");
     }
     ins_buf_char(b, '.');
+    if (s->a->kind == INS_INCOMPATIBLE_ORDER)
+        say_list_order(b, h, ins_op_key(h, read));
 }
 
 static void say_unrepeatable(struct ins_buf *b, const struct ins_story *s)
