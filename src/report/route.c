@@ -100,7 +100,7 @@ static struct ins_box label_box(double x, double y, double width)
 static double place_label(const struct scene *s, struct ins_link *l)
 {
     static const int spot[] = {12, 10, 14, 8, 16, 6, 18};
-    double least = INFINITY;
+    double least = HUGE_VAL;
     for (int p = 0; p < 7; p++) {
         const struct ins_box label =
             label_box(l->x[spot[p]], l->y[spot[p]], l->label_width);
@@ -138,7 +138,7 @@ void ins_route(const struct ins_box *box, uint32_t n_boxes, struct ins_link *lin
     for (uint32_t i = 0; i < n_links; i++) {
         const struct scene s = {box, n_boxes, link, i, left};
         struct ins_link best = link[i];
-        double least = INFINITY;
+        double least = HUGE_VAL;
         for (int b = shared(link, n_links, i) ? 1 : 0; b < N_BOWS; b++) {
             struct ins_link l = link[i];
             bow_line(&l, &box[l.from], &box[l.to], BOWS[b]);
