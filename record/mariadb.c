@@ -6,7 +6,12 @@
  *                                          the session
  *
  * Statements are prepared once.  Autocommit is off, so a transaction begins with its
- * first statement. */
+ * first statement.
+ *
+ * An UPDATE that sets a row to what it holds already writes nothing in InnoDB: it makes
+ * no version, so a later read of the same transaction may not show it, and no other
+ * transaction conflicts with it.  A write of ours means a write, also of a value that
+ * is there already; the column n changes each time and makes it one. */
 #include "driver.h"
 
 #include "fail.h"
@@ -190,10 +195,10 @@ static int make_table(struct ins_target *target, MYSQL *my, struct insula_error 
 {
     struct own *own = target->own;
     char sql[1024];
-    (void)snprintf(
-        sql, sizeof sql,
-        "CREATE TABLE %s (k BIGINT PRIMARY KEY, v %s NOT NULL) ENGINE=InnoDB",
-        target->table, target->list ? "LONGTEXT" : "BIGINT");
+    (void)snprintf(sql, sizeof sql,
+                   "CREATE TABLE %s (k BIGINT PRIMARY KEY, v %s NOT NULL, "
+                   "n BIGINT NOT NULL DEFAULT 0) ENGINE=InnoDB",
+                   target->table, target->list ? "LONGTEXT" : "BIGINT");
     if (mysql_query(my, sql)) {
         if (mysql_errno(my) == ER_TABLE_EXISTS_ERROR)
             return ins_rec_fail(
@@ -207,12 +212,13 @@ static int make_table(struct ins_target *target, MYSQL *my, struct insula_error 
     /* 1, 2, 4, ... rows: works without any sequence engine. */
     for (uint32_t have = 0; have < target->preload;) {
         if (!have)
-            (void)snprintf(sql, sizeof sql, "INSERT INTO %s VALUES (0, %s)",
+            (void)snprintf(sql, sizeof sql, "INSERT INTO %s (k, v) VALUES (0, %s)",
                            target->table, target->list ? "''" : "0");
         else
-            (void)snprintf(sql, sizeof sql,
-                           "INSERT INTO %s SELECT k + %u, v FROM %s WHERE k + %u < %u",
-                           target->table, have, target->table, have, target->preload);
+            (void)snprintf(
+                sql, sizeof sql,
+                "INSERT INTO %s (k, v) SELECT k + %u, v FROM %s WHERE k + %u < %u",
+                target->table, have, target->table, have, target->preload);
         if (run(my, sql, error))
             return error->status;
         have = have ? 2 * have : 1;
@@ -387,16 +393,17 @@ static struct ins_connection *connect_server(const struct ins_target *target,
         if (prepare_one(c, APPEND, "UPDATE %s SET v = CONCAT(v, ?) WHERE k = ?", target,
                         error) ||
             prepare_one(c, UPSERT_LIST,
-                        "INSERT INTO %s VALUES (?, ?) ON DUPLICATE KEY UPDATE "
+                        "INSERT INTO %s (k, v) VALUES (?, ?) ON DUPLICATE KEY UPDATE "
                         "v = CONCAT(v, VALUES(v))",
                         target, error))
             goto failed;
-    } else if (prepare_one(c, WRITE, "UPDATE %s SET v = ? WHERE k = ?", target,
-                           error) ||
-               prepare_one(c, UPSERT,
-                           "INSERT INTO %s VALUES (?, ?) ON DUPLICATE KEY UPDATE "
-                           "v = VALUES(v)",
-                           target, error)) {
+    } else if (prepare_one(c, WRITE, "UPDATE %s SET v = ?, n = n + 1 WHERE k = ?",
+                           target, error) ||
+               prepare_one(
+                   c, UPSERT,
+                   "INSERT INTO %s (k, v) VALUES (?, ?) ON DUPLICATE KEY UPDATE "
+                   "v = VALUES(v), n = n + 1",
+                   target, error)) {
         goto failed;
     }
     if (bind_result(c, target->list))
