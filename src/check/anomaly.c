@@ -552,9 +552,13 @@ static struct ins_edge rw_edge(const struct ins_engine *e, ins_txn from, ins_txn
 /* The edge between two transactions that an EDGE variable stands for: an
  * anti-dependency on a key that one reads and the other writes, else an order of
  * versions that both write. */
-static struct ins_edge open_edge(const struct ins_engine *e, ins_txn from, ins_txn to)
+static struct ins_edge open_edge(const struct ins_engine *e,
+                                 const struct ins_leaf_edge *x)
 {
-    for (uint32_t i = e->write_off[to]; i < e->write_off[to + 1]; i++) {
+    const ins_txn from = ins_node_txn(e, x->from), to = ins_node_txn(e, x->to);
+    const bool may_miss = x->from == ins_begin_node(e, from);
+    const bool may_overwrite = x->from == ins_commit_node(e, from);
+    for (uint32_t i = e->write_off[to]; may_miss && i < e->write_off[to + 1]; i++) {
         const ins_key k = e->ver_key[e->write_ver[i]];
         const uint32_t r = read_of(e, from, k);
         if (r != INS_NONE)
@@ -562,7 +566,8 @@ static struct ins_edge open_edge(const struct ins_engine *e, ins_txn from, ins_t
                            e->read_ver[r] == INS_NONE ? INS_NONE
                                                       : ins_read_writer(e, r));
     }
-    for (uint32_t i = e->write_off[to]; i < e->write_off[to + 1]; i++) {
+    for (uint32_t i = e->write_off[to]; may_overwrite && i < e->write_off[to + 1];
+         i++) {
         const ins_key k = e->ver_key[e->write_ver[i]];
         if (ins_engine_version(e, k, from) != INS_NONE)
             return ww_edge(e, from, to, k, INS_WHY_ASSUMED);
@@ -595,7 +600,10 @@ static struct ins_edge lit_edge(const struct ins_engine *e, const struct ins_pro
             return ww_edge(e, from, to, e->ver_key[first], INS_WHY_ASSUMED);
         return rw_edge(e, from, to, e->ver_key[first], e->ver_txn[first]);
     }
-    return v->kind == INS_VAR_COUNT ? static_edge(e, from, to) : open_edge(e, from, to);
+    if (v->kind != INS_VAR_COUNT)
+        return open_edge(e, x);
+    const struct ins_edge known = static_edge(e, from, to);
+    return known.type == INS_RT && e->level != INS_SSER ? open_edge(e, x) : known;
 }
 
 static void put_assumed(struct writer *w, const struct ins_problem *p, int lit)

@@ -72,6 +72,8 @@ static bool take_row(struct ins_vec_entry *all, const char *line)
         (void)snprintf(e.path, sizeof e.path, "%s", path);
         (void)snprintf(e.format, sizeof e.format, "%s", format);
         ins_vec_entry_push(all, e);
+        if (all->failed)
+            return false;
     }
     all->at[i].levels |= 1u << l;
     all->at[i].verdict[l] = pass ? INS_PASS : INS_FAIL;

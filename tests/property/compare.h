@@ -13,7 +13,7 @@ struct tally {
 
 /* NULL when every verdict is the oracle's, every anomaly is true, and every faulty read
  * is counted; else what is wrong.  `tally` may be NULL. */
-const char *compare_history(const struct tiny_history *h, struct tally *tally);
+const char *compare_history(const struct tiny_history *tiny, struct tally *tally);
 
 /* NULL when the verdicts on h and on variants of it made with rng go together: renamed
  * keys and permuted sessions change nothing; a read less, or a transaction less that
