@@ -311,7 +311,7 @@ static enum ins_verdict decide(struct weak *w, struct ins_result *r)
     ins_known(&w->e);
     const bool acyclic = ins_topo(&w->e, &cycle);
     enum ins_verdict v = INS_UNDECIDED;
-    if (!acyclic) {
+    if (!acyclic && !w->e.unsure) {
         struct ins_argument p = {0};
         ins_justify(&w->e, &cycle, &p);
         if (!p.failed) {
@@ -319,7 +319,7 @@ static enum ins_verdict decide(struct weak *w, struct ins_result *r)
             v = INS_FAIL;
         }
         ins_argument_release(&p);
-    } else if (!w->e.failed && weak_init(w)) {
+    } else if (acyclic && !w->e.failed && weak_init(w)) {
         v = loop(w, r);
     }
     ins_vec_u32_release(&cycle);
@@ -338,8 +338,9 @@ static enum ins_status check_level(const struct ins_history *h, enum ins_level l
         return st;
     l->verdict = decide(&w, r);
     if (l->verdict == INS_UNDECIDED)
-        l->why = o->limit && atomic_load(&o->limit->hit) ? ins_limit_reason(o->limit)
-                                                         : "out of memory";
+        l->why = w.e.unsure                                ? ins_unsure
+                 : o->limit && atomic_load(&o->limit->hit) ? ins_limit_reason(o->limit)
+                                                           : "out of memory";
     weak_release(&w);
     l->seconds += (double)(ins_now_ns() - start) * 1e-9;
     return INS_OK;

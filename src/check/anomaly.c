@@ -621,42 +621,60 @@ static void put_assumed(struct writer *w, const struct ins_problem *p, int lit)
     }
 }
 
-/* Is this a node that no story mentions: a point in time, or a transaction that stands
- * in its session but does not count? */
-static bool passed_over(const struct ins_engine *e, uint32_t node)
+/* A step of session order, or begin before commit. */
+static bool is_session_step(const struct ins_engine *e, const struct ins_leaf_edge *x)
 {
-    if (node >= e->n_txn_nodes)
-        return true;
-    const ins_txn t = ins_node_txn(e, node);
-    return t != INS_INIT && !ins_counted(e->h, t) && !e->optional[t];
+    const ins_txn from = ins_node_txn(e, x->from), to = ins_node_txn(e, x->to);
+    return x->link == INS_NONE && !x->lit && x->from < x->to &&
+           e->h->txn_session[from] == e->h->txn_session[to];
+}
+
+/* The edges of a loop with the steps of one session joined, which may lead over
+ * transactions that do not count, and without time nodes. */
+static void simplify(const struct ins_engine *e, const struct ins_cases *c,
+                     const struct ins_loop *l, struct ins_vec_leaf_edge *out)
+{
+    for (uint32_t i = 0; i < l->n_edges; i++) {
+        struct ins_leaf_edge x = c->edge.at[l->edge + i];
+        if (x.from >= e->n_txn_nodes)
+            continue;
+        for (uint32_t j = i + 1; x.to >= e->n_txn_nodes && j < i + l->n_edges; j++)
+            x.to = c->edge.at[l->edge + j % l->n_edges].to;
+        struct ins_leaf_edge *last = out->len ? &out->at[out->len - 1] : NULL;
+        if (last && is_session_step(e, last) && is_session_step(e, &x))
+            last->to = x.to;
+        else
+            ins_vec_leaf_edge_push(out, x);
+    }
+    if (out->len > 2 && !out->failed && is_session_step(e, &out->at[0]) &&
+        is_session_step(e, &out->at[out->len - 1]))
+        out->at[0].from = out->at[--out->len].from;
 }
 
 static struct ins_case put_leaf(struct writer *w, const struct ins_problem *p,
                                 const struct ins_cases *c, const struct ins_leaf *f)
 {
     const struct ins_engine *e = w->e;
-    const struct ins_loop *l = &c->loop.at[f->loop];
+    struct ins_vec_leaf_edge loop = {0};
     struct ins_case out = {.assumed = (uint32_t)w->edge.len};
     for (uint32_t i = 0; i < f->n_assumed; i++)
         put_assumed(w, p, c->assumed.at[f->assumed + i]);
     out.n_assumed = (uint32_t)w->edge.len - out.assumed;
     out.cycle = (uint32_t)w->edge.len;
-    for (uint32_t i = 0; i < l->n_edges; i++) {
-        struct ins_leaf_edge x = c->edge.at[l->edge + i];
-        if (passed_over(e, x.from))
-            continue; /* inside a longer step, which goes on to the next transaction */
-        for (uint32_t j = i + 1; passed_over(e, x.to) && j < i + l->n_edges; j++)
-            x.to = c->edge.at[l->edge + j % l->n_edges].to;
-        if (x.link == INS_NONE && !x.lit &&
-            ins_node_txn(e, x.from) == ins_node_txn(e, x.to))
+    simplify(e, c, &c->loop.at[f->loop], &loop);
+    w->edge.failed |= loop.failed;
+    for (size_t i = 0; i < loop.len; i++) {
+        const struct ins_leaf_edge *x = &loop.at[i];
+        const ins_txn from = ins_node_txn(e, x->from), to = ins_node_txn(e, x->to);
+        if (x->link == INS_NONE && !x->lit && from == to)
             continue;
-        struct ins_edge d =
-            x.link != INS_NONE ? link_edge(e, x.link)
-            : x.lit            ? lit_edge(e, p, &x)
-                    : static_edge(e, ins_node_txn(e, x.from), ins_node_txn(e, x.to));
-        d.path = x.link;
+        struct ins_edge d = x->link != INS_NONE ? link_edge(e, x->link)
+                            : x->lit            ? lit_edge(e, p, x)
+                                                : static_edge(e, from, to);
+        d.path = x->link;
         ins_vec_edge_push(&w->edge, d);
     }
+    ins_vec_leaf_edge_release(&loop);
     out.n_cycle = (uint32_t)w->edge.len - out.cycle;
     return out;
 }

@@ -28,10 +28,15 @@ static bool disagrees(const struct ins_history *h, ins_txn t, uint32_t op)
     return false;
 }
 
-static bool could_commit(const struct ins_engine *e, ins_txn t)
+static bool could_commit(struct ins_engine *e, ins_txn t)
 {
     const struct ins_history *h = e->h;
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+        if (is_external(h, op) && h->op_from[op] == INS_FROM_AMBIGUOUS &&
+            ins_is_list_key(h, ins_op_key(h, op))) {
+            e->unsure = true;
+            return false;
+        }
         if (!ins_is_write(h, op) && bad_read(h->op_from[op]))
             return false;
         if (e->level != INS_RC && is_external(h, op) && disagrees(h, t, op))

@@ -93,6 +93,9 @@ struct ins_engine {
     uint32_t *definite_since; /* by transaction: the link by which it stopped being
                                  optional, else INS_NONE */
     bool has_optional;
+    /* A candidate was left out because a list that it read shows an element that was
+     * appended more than once: what passes passes, but nothing fails. */
+    bool unsure;
     uint8_t *chosen;   /* optional transactions that the order at hand counts */
     uint8_t *key_done; /* the version order is fully known and in the links */
     uint32_t n_keys_open;

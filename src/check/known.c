@@ -130,7 +130,7 @@ void ins_known(struct ins_engine *e)
         find_pins(e, &p);
         mark_open_keys(e, open);
         for (ins_key k = 0; k < h->n_keys; k++) {
-            if (ins_is_list_key(h, k) && h->list_order_off) {
+            if (shown && ins_is_list_key(h, k) && h->list_order_off) {
                 link_list(e, k, shown);
                 e->key_done[k] &= !open[k];
             } else if (e->level >= INS_PC && !open[k] && chain_is_total(e, &p, k)) {

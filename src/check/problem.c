@@ -253,7 +253,7 @@ static void state_choice(struct ins_problem *p, uint32_t i)
     end_clause(p, INS_CLAUSE_ONE, i);
 }
 
-bool ins_problem_init(struct ins_problem *p, struct ins_engine *e, uint32_t *hint)
+bool ins_problem_init(struct ins_problem *p, struct ins_engine *e, const uint32_t *hint)
 {
     *p = (struct ins_problem){.e = e, .hint = hint};
     const uint32_t places = e->n_open_read ? e->open_off[e->n_open_read] : 0;

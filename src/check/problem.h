@@ -69,14 +69,15 @@ struct ins_problem {
     uint32_t *from_var;   /* by place in open_cand, 0: none */
     uint32_t *cand_first; /* by version: places in open_cand, linked by cand_next */
     uint32_t *cand_next;
-    uint32_t *cand_open; /* by place: the open read's number */
-    uint32_t *hint;      /* position by node */
+    uint32_t *cand_open;  /* by place: the open read's number */
+    const uint32_t *hint; /* position by node */
     bool failed;
 };
 
 /* With the choices of open reads and optional transactions; no orders yet. `hint` is
  * borrowed and must stay. */
-bool ins_problem_init(struct ins_problem *p, struct ins_engine *e, uint32_t *hint);
+bool ins_problem_init(struct ins_problem *p, struct ins_engine *e,
+                      const uint32_t *hint);
 void ins_problem_release(struct ins_problem *p);
 
 /* Versions a and b of one key are to be ordered.  True when that is new. */

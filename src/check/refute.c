@@ -237,6 +237,8 @@ enum ins_verdict ins_refute(struct ins_engine *e, struct ins_problem *p,
 {
     struct refutation q = {.e = e, .p = p};
     enum ins_verdict v = INS_UNDECIDED;
+    if (e->unsure)
+        return v;
     q.known = INS_NEW(struct ins_walk, p->known.len + 1);
     if (q.known && list_fixed(&q) && solve_again(&q) && gather(&q)) {
         v = INS_FAIL;

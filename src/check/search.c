@@ -38,10 +38,10 @@ static void blame(struct search *s, uint32_t r, uint32_t v, uint32_t open,
     uint32_t u = s->current[k];
     for (unsigned n = 0; u != v && u < e->n_vers && n < PER_READ; n++) {
         if (e->ver_txn[u] != e->read_txn[r]) {
-            if (v < e->n_vers && !ins_reaches(e, ins_commit_node(e, e->ver_txn[v]),
-                                              ins_commit_node(e, e->ver_txn[u])))
-                want_order(s, v, u);
-            else if (open != INS_NONE)
+            const bool known =
+                v >= e->n_vers || ins_reaches(e, ins_commit_node(e, e->ver_txn[v]),
+                                              ins_commit_node(e, e->ver_txn[u]));
+            if (known && open != INS_NONE)
                 s->found += ins_problem_after(&s->p, open, place, u);
             else if (v < e->n_vers)
                 want_order(s, v, u);
@@ -157,7 +157,8 @@ static enum ins_verdict loop(struct search *s, struct ins_result *r, bool certif
         if (!s->found && s->solved)
             return ins_order_holds(e, s->order) ? INS_PASS : INS_UNDECIDED;
         /* an edge takes some forty bytes in the solver */
-        const uint64_t edges = (uint64_t)e->n_reads + e->link.len + 2 * e->n_nodes;
+        const uint64_t edges =
+            (uint64_t)e->n_reads + e->link.len + 2 * (uint64_t)e->n_nodes;
         struct ins_solver *solver =
             ins_limit_memory(e->limit, 40 * edges) ? NULL : ins_solver_new(e->n_nodes);
         if (!solver)

@@ -16,6 +16,8 @@ struct job {
 static enum ins_verdict fail_with_cycle(struct job *j, const struct ins_vec_u32 *cycle)
 {
     struct ins_argument p = {0};
+    if (j->e.unsure)
+        return INS_UNDECIDED;
     ins_justify(&j->e, cycle, &p);
     enum ins_verdict v = INS_UNDECIDED;
     if (!p.failed) {
@@ -38,6 +40,8 @@ static enum ins_verdict fail_with_read(struct job *j)
     const struct ins_vec_u32 none = {0};
     struct ins_argument p = {0};
     uint32_t i = 0;
+    if (e->unsure)
+        return INS_UNDECIDED;
     while (e->read_ver[e->open_read[i]] != INS_NONE || e->open_live[i] ||
            e->optional[e->read_txn[e->open_read[i]]])
         i++;
@@ -138,6 +142,9 @@ static enum ins_verdict decide(struct job *j)
     return v;
 }
 
+const char *const ins_unsure =
+    "a list shows an element that was appended more than once";
+
 static const char *undecided_reason(const struct ins_strong_options *o)
 {
     if (o->limit && atomic_load(&o->limit->hit))
@@ -158,7 +165,7 @@ static enum ins_status check_level(const struct ins_history *h, enum ins_level l
     j.order = INS_NEW(uint32_t, j.e.n_nodes);
     l->verdict = j.order ? decide(&j) : INS_UNDECIDED;
     if (l->verdict == INS_UNDECIDED && !l->why)
-        l->why = undecided_reason(o);
+        l->why = j.e.unsure ? ins_unsure : undecided_reason(o);
     ins_free(j.order);
     ins_engine_release(&j.e);
     l->seconds = (double)(ins_now_ns() - start) * 1e-9;

@@ -31,4 +31,7 @@ enum ins_status ins_ambiguous_check(const struct ins_history *h,
                                     const struct ins_strong_options *o,
                                     struct ins_result *r, struct ins_error *err);
 
+/* Why a level is open when an indeterminate transaction read such a list. */
+extern const char *const ins_unsure;
+
 #endif

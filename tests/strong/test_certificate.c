@@ -91,9 +91,9 @@ static size_t spoil(struct run *q, char *text, size_t len)
         char *p = memmem(text, len, " pass\n", 6);
         char *f = memmem(text, len, " fail\n", 6);
         if (p && (!f || other % 2))
-            memcpy(p, " fail", 5);
+            memcpy(p, " fail\n", 6);
         else if (f)
-            memcpy(f, " pass", 5);
+            memcpy(f, " pass\n", 6);
         return len;
     }
     default: { /* two characters swapped */
