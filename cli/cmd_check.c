@@ -270,6 +270,23 @@ static unsigned threads_of(const struct options *o)
     return n < 1 ? 1 : n > 64 ? 64 : (unsigned)n;
 }
 
+/* After several histories, how they did together. */
+static void tell_totals(const struct run *r)
+{
+    unsigned count[4] = {0};
+    for (unsigned i = 0; i < r->n_jobs; i++)
+        count[r->job[i].status]++;
+    if (r->n_jobs < 2 || opt_given(r->o, OPT_json) || opt_given(r->o, OPT_quiet))
+        return;
+    (void)printf("\n%u histories: %u passed every level, %u failed some", r->n_jobs,
+                 count[EXIT_PASS], count[EXIT_FAIL]);
+    if (count[EXIT_UNKNOWN])
+        (void)printf(", %u undecided", count[EXIT_UNKNOWN]);
+    if (count[EXIT_USAGE])
+        (void)printf(", %u not checked", count[EXIT_USAGE]);
+    (void)printf(".\n");
+}
+
 /* Print in argument order while the workers go on; afterwards what needs them all. */
 static int collect(struct run *r)
 {
@@ -286,6 +303,7 @@ static int collect(struct run *r)
         if (!keep)
             release_job(j);
     }
+    tell_totals(r);
     if (keep)
         well &= write_reports(r);
     return well ? status_of_all(r) : EXIT_USAGE;
