@@ -71,9 +71,22 @@ struct resolve {
     unsigned first, last; /* the buckets of this round */
 };
 
+/* nil is a word of 64 bits; where all else fits into 32 it gets the highest tag. */
+static bool is_nil(const struct ins_history *h, uint64_t value)
+{
+    return value == INS_WORD_NIL && h->value_mode == INS_WORDS_NIL;
+}
+
+static uint64_t highest_tag(const struct ins_history *h)
+{
+    return h->value_mode == INS_WORDS_NIL ? UINT32_MAX - 1 : UINT32_MAX;
+}
+
 static uint32_t tag_of(const struct resolve *r, uint64_t value)
 {
-    return r->wide ? (uint32_t)(ins_mix64(value) >> 16) : (uint32_t)value;
+    if (r->wide)
+        return (uint32_t)(ins_mix64(value) >> 16);
+    return is_nil(r->h, value) ? UINT32_MAX : (uint32_t)value;
 }
 
 /* ---- mark ---- */
@@ -161,7 +174,7 @@ static void mark_txn(const struct resolve *r, struct part *p, struct own_ops *ow
         const bool write = word & INS_OP_WRITE;
         p->next[bucket][1] += write & (h->op_from[op] == INS_WRITE_FINAL);
         p->next[bucket][0] += !write & (h->op_from[op] == UNRESOLVED);
-        p->widest |= h->op_value[op];
+        p->widest |= is_nil(h, h->op_value[op]) ? 0 : h->op_value[op];
     }
 }
 
@@ -377,7 +390,8 @@ static bool starts_with_tag(const struct resolve *r, ins_key k, uint32_t tag)
     const struct ins_history *h = r->h;
     const ins_key like = r->same_start ? 0 : k;
     return h->key_flags[like] & INS_KEY_HAS_INIT &&
-           (r->wide || h->key_init[like] <= UINT32_MAX) &&
+           (r->wide || is_nil(h, h->key_init[like]) ||
+            h->key_init[like] <= highest_tag(h)) &&
            tag_of(r, h->key_init[like]) == tag;
 }
 
@@ -665,7 +679,7 @@ static bool survey(struct resolve *r)
             r->n_writes[b] += p->next[b][1];
             r->n_reads[b] += p->next[b][0];
         }
-        r->wide |= p->widest > UINT32_MAX;
+        r->wide |= p->widest > highest_tag(h);
         r->check_own |= p->reads_own_future || p->may_not_repeat;
         h->may_not_repeat |= p->may_not_repeat;
     }
