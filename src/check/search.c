@@ -179,6 +179,8 @@ static enum ins_verdict loop(struct search *s, struct ins_result *r, bool certif
     }
 }
 
+/* order is written through struct search */
+// NOLINTNEXTLINE(readability-non-const-parameter)
 enum ins_verdict ins_search(struct ins_engine *e, uint32_t *order, struct ins_result *r,
                             bool certificate)
 {

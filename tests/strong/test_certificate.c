@@ -90,10 +90,10 @@ static size_t spoil(struct run *q, char *text, size_t len)
     case 4: { /* the opposite claim */
         char *p = memmem(text, len, " pass\n", 6);
         char *f = memmem(text, len, " fail\n", 6);
-        if (p && (!f || other % 2))
-            memcpy(p, " fail\n", 6);
-        else if (f)
-            memcpy(f, " pass\n", 6);
+        const bool fail = p && (!f || other % 2);
+        char *word = fail ? p : f;
+        for (int i = 0; word && i < 4; i++)
+            word[1 + i] = (fail ? "fail" : "pass")[i];
         return len;
     }
     default: { /* two characters swapped */
