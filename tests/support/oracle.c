@@ -596,29 +596,6 @@ static bool external_reads_agree(const struct world *w)
     return true;
 }
 
-/* Does one of the transactions in `among` write what this register read returns, or
- * append this element? */
-static bool has_writer(const struct world *w, const struct read *r, uint16_t among,
-                       uint8_t value)
-{
-    for (unsigned node = 0; node < w->n; node++) {
-        uint8_t left;
-        if (!((among >> node) & 1) || node == r->reader)
-            continue;
-        if (!w->h->list[r->key]) {
-            if (final_value(w->h, node, r->key, &left) && left == value)
-                return true;
-            continue;
-        }
-        for (unsigned i = 0; node && i < txn_of(w, node)->n_ops; i++) {
-            const struct tiny_op *op = &txn_of(w, node)->op[i];
-            if (op->type == TINY_WRITE && op->key == r->key && op->value == value)
-                return true;
-        }
-    }
-    return false;
-}
-
 /* How many appends of this element might the list read r show: not aborted ones, of
  * others? */
 static unsigned count_appends(const struct world *w, const struct read *r,
@@ -658,21 +635,46 @@ static bool list_is_faulty(const struct world *w, const struct read *r, unsigned
     return !ends;
 }
 
-/* Have the counted transactions appended what the list read r shows of others? */
-static bool list_explained(const struct world *w, const struct read *r, unsigned len)
+/* The transactions, not aborted and not the reader, that leave this register value. */
+static uint16_t register_writers(const struct world *w, const struct read *r)
+{
+    uint16_t writers = 0;
+    for (unsigned node = 0; node < w->n; node++) {
+        uint8_t value;
+        if (node != r->reader && (!node || txn_of(w, node)->status != TINY_ABORTED) &&
+            final_value(w->h, node, r->key, &value) &&
+            value == txn_of(w, r->reader)->op[r->op].value)
+            writers = (uint16_t)(writers | 1u << node);
+    }
+    return writers;
+}
+
+/* The transactions that the first `len` elements of list read r are by, each of which
+ * was appended once; none when that is not so. */
+static uint16_t list_writers(const struct world *w, const struct read *r, unsigned len)
 {
     const struct tiny_op *op = &txn_of(w, r->reader)->op[r->op];
+    uint16_t writers = 0;
     if (list_is_faulty(w, r, len))
-        return true;
-    for (unsigned e = 0; e < len; e++)
-        if (!has_writer(w, r, w->counted, op->list[e]))
-            return false;
-    return true;
+        return 0;
+    for (unsigned e = 0; e < len; e++) {
+        if (count_appends(w, r, op->list[e]) != 1)
+            return 0;
+        for (unsigned node = 1; node < w->n; node++)
+            for (unsigned i = 0; i < txn_of(w, node)->n_ops; i++) {
+                const struct tiny_op *append = &txn_of(w, node)->op[i];
+                if (append->type == TINY_WRITE && append->key == r->key &&
+                    append->value == op->list[e] && node != r->reader &&
+                    txn_of(w, node)->status != TINY_ABORTED)
+                    writers = (uint16_t)(writers | 1u << node);
+            }
+    }
+    return writers;
 }
 
 /* The same for a list read after own appends; one that does not end in them is
  * faulty. */
-static bool own_list_explained(const struct world *w, unsigned node, unsigned at)
+static uint16_t own_list_writers(const struct world *w, unsigned node, unsigned at)
 {
     const struct tiny_txn *t = txn_of(w, node);
     const struct tiny_op *op = &t->op[at];
@@ -680,48 +682,51 @@ static bool own_list_explained(const struct world *w, unsigned node, unsigned at
     uint8_t own;
     const unsigned n = own_writes(t, at, op->key, &own);
     if (op->len < n)
-        return true;
+        return 0;
     unsigned place = op->len - n;
     for (unsigned i = 0; i < at; i++)
         if (t->op[i].type == TINY_WRITE && t->op[i].key == op->key &&
             op->list[place++] != t->op[i].value)
-            return true;
-    return list_explained(w, &r, op->len - n);
+            return 0;
+    return list_writers(w, &r, op->len - n);
 }
 
-/* Every read that is not faulty is explained by the counted transactions. */
-static bool reads_explained(const struct world *w)
+/* Whom must the counted transactions have read from? */
+static uint16_t surely_read(struct world *w)
 {
-    uint16_t any = 0;
-    for (unsigned node = 0; node < w->n; node++)
-        if (!node || txn_of(w, node)->status != TINY_ABORTED)
-            any = (uint16_t)(any | 1u << node);
+    uint16_t read = 0;
+    (void)list_reads(w);
     for (unsigned i = 0; i < w->n_reads; i++) {
         const struct read *r = &w->read[i];
-        const struct tiny_op *op = &txn_of(w, r->reader)->op[r->op];
-        if (w->h->list[r->key] ? !list_explained(w, r, op->len)
-                               : has_writer(w, r, any, op->value) &&
-                                     !has_writer(w, r, w->counted, op->value))
-            return false;
+        const uint16_t from =
+            w->h->list[r->key] ? list_writers(w, r, txn_of(w, r->reader)->op[r->op].len)
+                               : register_writers(w, r);
+        if (w->h->list[r->key] || !(from & (from - 1)))
+            read |= from;
     }
     for (unsigned node = 1; node < w->n; node++) {
         const struct tiny_txn *t = txn_of(w, node);
         for (unsigned i = 0; is_counted(w, node) && i < t->n_ops; i++) {
             uint8_t own;
             if (is_known_read(&t->op[i]) && w->h->list[t->op[i].key] &&
-                own_writes(t, i, t->op[i].key, &own) && !own_list_explained(w, node, i))
-                return false;
+                own_writes(t, i, t->op[i].key, &own))
+                read |= own_list_writers(w, node, i);
         }
     }
-    return true;
+    return read;
 }
 
-/* A smaller set of counted transactions asks for less, so whether each of them was
- * really read from need not be looked at. */
-static bool cut_isolation(struct world *w)
+/* Cut isolation looks at the transactions that count in every choice. */
+static bool cut_isolation(struct world *w, uint16_t committed)
 {
+    uint16_t before = 0;
+    w->counted = committed;
+    while (w->counted != before) {
+        before = w->counted;
+        w->counted |= surely_read(w);
+    }
     (void)list_reads(w);
-    return reads_explained(w) && external_reads_agree(w);
+    return external_reads_agree(w);
 }
 
 unsigned oracle_check(const struct tiny_history *h)
@@ -734,11 +739,11 @@ unsigned oracle_check(const struct tiny_history *h)
         else if (txn_of(&w, node)->status == TINY_INDETERMINATE)
             open = (uint16_t)(open | 1u << node);
     }
+    if (cut_isolation(&w, committed))
+        w.holds |= 1u << ORACLE_CI;
     /* Every subset of the indeterminate transactions, the empty one last. */
     for (unsigned chosen = open;; chosen = (chosen - 1) & open) {
         w.counted = (uint16_t)(committed | chosen);
-        if (cut_isolation(&w))
-            w.holds |= 1u << ORACLE_CI;
         if (list_reads(&w))
             choose_sources(&w, 0);
         if (!chosen)
