@@ -628,7 +628,7 @@ static bool list_is_faulty(const struct world *w, const struct read *r, unsigned
     }
     bool ends = !len || len < op->len;
     for (unsigned node = 1; node < w->n && !ends; node++) {
-        uint8_t last;
+        uint8_t last = 0;
         ends = node != r->reader && txn_of(w, node)->status != TINY_ABORTED &&
                final_value(w->h, node, r->key, &last) && last == op->list[len - 1];
     }
@@ -640,7 +640,7 @@ static uint16_t register_writers(const struct world *w, const struct read *r)
 {
     uint16_t writers = 0;
     for (unsigned node = 0; node < w->n; node++) {
-        uint8_t value;
+        uint8_t value = 0;
         if (node != r->reader && (!node || txn_of(w, node)->status != TINY_ABORTED) &&
             final_value(w->h, node, r->key, &value) &&
             value == txn_of(w, r->reader)->op[r->op].value)
