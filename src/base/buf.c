@@ -27,8 +27,8 @@ static int reserve(struct ins_buf *b, size_t more)
             return 1;
     }
     size_t cap = b->cap ? 2 * b->cap : 256;
-    if (b->sink && cap < 2 * SINK_PIECE)
-        cap = 2 * SINK_PIECE;
+    if (b->sink && cap < 2 * (size_t)SINK_PIECE)
+        cap = 2 * (size_t)SINK_PIECE;
     if (cap < b->len + more)
         cap = b->len + more;
     char *at = ins_realloc(b->at, cap, 1);

@@ -44,11 +44,6 @@ void ins_error_in_file(struct ins_error *err, const char *file)
         (void)snprintf(err->file, sizeof err->file, "%s", file);
 }
 
-enum ins_status ins_nomem(struct ins_error *err, const char *what)
-{
-    return ins_fail(err, INS_E_NOMEM, 0, "out of memory for %s", what);
-}
-
 void ins_error_format(const struct ins_error *err, char *out, size_t size)
 {
     if (err->line)

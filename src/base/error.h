@@ -42,7 +42,11 @@ enum ins_status ins_fail_at(struct ins_error *err, enum ins_status status,
 void ins_error_in_file(struct ins_error *err, const char *file);
 
 /* Out of memory for what `what` names. */
-enum ins_status ins_nomem(struct ins_error *err, const char *what);
+static inline enum ins_status ins_nomem(struct ins_error *err, const char *what)
+{
+    (void)ins_fail(err, INS_E_NOMEM, 0, "out of memory for %s", what);
+    return INS_E_NOMEM;
+}
 
 /* "file:line: text", "file: byte 12: text" or "text" into out, always terminated. */
 void ins_error_format(const struct ins_error *err, char *out, size_t size);

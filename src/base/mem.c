@@ -61,14 +61,16 @@ void ins_trim(void)
 
 uint64_t ins_rss_now(void)
 {
-    unsigned long long size = 0, resident = 0;
+    char line[128] = "";
     FILE *f = fopen("/proc/self/statm", "re");
     if (!f)
         return 0;
-    if (fscanf(f, "%llu %llu", &size, &resident) != 2)
-        resident = 0;
+    if (!fgets(line, sizeof line, f))
+        line[0] = '\0';
     (void)fclose(f);
-    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+    char *resident; /* the second number, after the size */
+    (void)strtoull(line, &resident, 10);
+    return strtoull(resident, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 uint64_t ins_rss_peak(void)

@@ -49,8 +49,8 @@ struct causal {
 struct slice {
     const struct causal *c;
     uint32_t first, last, width;
-    uint32_t **block; /* of BLOCK clocks each */
     uint32_t n_blocks;
+    uint32_t **block; /* of BLOCK clocks each */
     struct ins_vec_u32 spare; /* free clocks */
     uint32_t *clock;          /* by transaction: its clock, or INS_NONE */
     uint32_t *now;            /* what is before the current transaction */

@@ -218,7 +218,7 @@ static enum ins_status list_misreads(struct ins_weak *w,
                                      struct ins_error *err)
 {
     const struct ins_history *h = w->h;
-    struct ins_write_table writes;
+    struct ins_write_table writes = {0};
     if (listed->failed)
         return ins_nomem(err, "anomalies");
     enum ins_status st = collect_writes(h, listed, &writes, err);

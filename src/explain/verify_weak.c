@@ -219,7 +219,7 @@ static bool sessions_agree(const struct commits *c, ins_txn t)
             continue;
         if (v->level == V_RA && !session_agrees(c, session, t - 1, op))
             return false;
-        for (uint32_t s = 0; v->level == V_CC && s < h->n_sessions; s++)
+        for (uint32_t s = 0; c->clock && s < h->n_sessions; s++)
             if (!session_agrees(c, s, c->clock[(size_t)t * h->n_sessions + s], op))
                 return false;
     }

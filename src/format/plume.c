@@ -42,11 +42,10 @@ static enum ins_status find_txn(struct plume *p, const struct ins_plume_run *run
                                 uint32_t *out, struct ins_error *err)
 {
     const uint32_t session = ins_number_map_add(&p->session, run->session);
-    uint32_t known = (uint32_t)p->txn_at.len;
     if (session == INS_NONE)
         return ins_nomem(err, "the sessions");
     if (run->txn != -1) {
-        known = ins_number_map_add(&p->txn, (uint64_t)run->txn);
+        const uint32_t known = ins_number_map_add(&p->txn, (uint64_t)run->txn);
         if (known == INS_NONE)
             return ins_nomem(err, "the transactions");
         if (known < p->txn_at.len) {

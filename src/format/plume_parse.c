@@ -206,7 +206,7 @@ static void blame_line(struct piece *piece, const char *p, uint64_t line)
     }
     char shown[64];
     for (int i = 0; i < len; i++)
-        shown[i] = p[i] >= 0x20 && p[i] < 0x7f ? p[i] : '?';
+        shown[i] = (char)(p[i] >= 0x20 && p[i] < 0x7f ? p[i] : '?');
     (void)ins_fail(
         &piece->error, INS_E_INPUT, line,
         "expected r(key,value,session,txn) or w(...) with 64-bit numbers, got "
@@ -324,7 +324,7 @@ static enum ins_status number_large_keys(struct parse *ps, struct ins_vec_u64 *n
         piece->large_id = INS_NEW(uint32_t, piece->large.len);
         if (!piece->large_id)
             return INS_E_NOMEM;
-        for (uint32_t j = 0; j < piece->large.len; j++) {
+        for (uint32_t j = 0; name->at && j < piece->large.len; j++) {
             const uint64_t *at = bsearch(&piece->large.number[j], name->at + start,
                                          name->len - start, sizeof *at, by_number);
             piece->large_id[j] = (uint32_t)(at - name->at);
@@ -377,10 +377,9 @@ static enum ins_status join_runs(struct parse *ps, struct ins_error *err)
         if (!r->len || !ins_vec_plume_run_reserve(all, r->len))
             continue;
         /* A transaction that was cut in two goes on. */
-        const struct ins_plume_run *last = all->len ? &all->at[all->len - 1] : NULL;
-        const size_t skip =
-            last && last->txn == r->at[0].txn && last->session == r->at[0].session;
-        for (size_t j = skip; j < r->len; j++) {
+        size_t j = all->len && all->at[all->len - 1].txn == r->at[0].txn &&
+                   all->at[all->len - 1].session == r->at[0].session;
+        for (; all->at && j < r->len; j++) {
             struct ins_plume_run run = r->at[j];
             run.op -= ps->piece[i].moved;
             all->at[all->len++] = run;
