@@ -18,7 +18,7 @@
 enum {
     MIN_LINE = sizeof "r(0,0,0,0)",
     MAX_PIECES = 64,
-    SMALL_KEYS = 1 << 26,
+    MOST_SMALL_KEYS = 1 << 26,
     DROP_EVERY = 1 << 23
 };
 
@@ -26,8 +26,9 @@ struct piece {
     const char *begin, *end;
     uint32_t first_op, n_ops;
     uint32_t moved;              /* how far its columns were moved down */
-    struct ins_number_map large; /* keys of SMALL_KEYS and more */
+    struct ins_number_map large; /* keys that are not small */
     uint64_t *seen;              /* bit set of small keys */
+    uint32_t small;              /* keys below it are small */
     uint32_t small_end;          /* above the largest small key */
     uint32_t *large_id;          /* by place in `large`: the key's id */
     struct ins_vec_plume_run run;
@@ -147,18 +148,18 @@ static const char *skip_line_end(const char *p, const char *end)
 
 static uint32_t key_code(struct piece *piece, uint64_t key)
 {
-    if (key < SMALL_KEYS) {
+    if (key < piece->small) {
         piece->seen[key / 64] |= UINT64_C(1) << key % 64;
         if (key >= piece->small_end)
             piece->small_end = (uint32_t)key + 1;
         return (uint32_t)key;
     }
     const uint32_t id = ins_number_map_add(&piece->large, key);
-    if (id > INS_OP_KEY - SMALL_KEYS) {
+    if (id > INS_OP_KEY - piece->small) {
         (void)ins_nomem(&piece->error, "the keys");
         return 0;
     }
-    return SMALL_KEYS + id;
+    return piece->small + id;
 }
 
 /* Parse the line at p into operation `op`.  The start of the next line, or NULL. */
@@ -221,7 +222,7 @@ static void parse_piece(void *context, unsigned i)
     struct ins_plume_lines *l = ps->l;
     struct tail tail = {0};
     uint32_t op = piece->first_op;
-    piece->seen = INS_NEW0(uint64_t, SMALL_KEYS / 64);
+    piece->seen = INS_NEW0(uint64_t, piece->small / 64);
     if (!piece->seen) {
         (void)ins_nomem(&piece->error, "the keys");
         return;
@@ -252,6 +253,15 @@ static void parse_piece(void *context, unsigned i)
         (void)ins_nomem(&piece->error, "the transactions");
 }
 
+/* How many small keys there may be: not many more than a file of this size can name. */
+static uint32_t small_keys(size_t size)
+{
+    uint32_t n = 1 << 12;
+    while (n < MOST_SMALL_KEYS && n < size)
+        n *= 2;
+    return n;
+}
+
 static void cut(struct parse *ps, unsigned threads)
 {
     const char *const data = ps->in->data, *const end = data + ps->in->size;
@@ -267,6 +277,7 @@ static void cut(struct parse *ps, unsigned threads)
             const char *eol = memchr(to, '\n', (size_t)(end - to));
             to = eol ? eol + 1 : end;
         }
+        ps->piece[i].small = small_keys(ps->in->size);
         ps->piece[i].begin = at;
         ps->piece[i].end = at = to;
     }
@@ -341,8 +352,8 @@ static void renumber(void *context, unsigned i)
     for (uint32_t op = piece->first_op; op < piece->first_op + piece->n_ops; op++) {
         const uint32_t code = key[op] & INS_OP_KEY;
         key[op] = (key[op] & INS_OP_WRITE) |
-                  (code < SMALL_KEYS ? ps->small_id[code]
-                                     : piece->large_id[code - SMALL_KEYS]);
+                  (code < piece->small ? ps->small_id[code]
+                                       : piece->large_id[code - piece->small]);
     }
 }
 
@@ -359,8 +370,8 @@ static enum ins_status number_keys(struct parse *ps, struct ins_error *err)
         return ins_fail(err, INS_E_INPUT, 0, "more than %" PRIu32 " keys", INS_OP_KEY);
     }
     ps->l->n_keys = (uint32_t)name.len;
-    const bool dense =
-        !name.len || (name.at[name.len - 1] == name.len - 1 && name.len <= SMALL_KEYS);
+    const bool dense = !name.len || (name.at[name.len - 1] == name.len - 1 &&
+                                     name.at[name.len - 1] < ps->piece[0].small);
     ps->l->key_name = ins_vec_u64_take(&name);
     if (!dense)
         ins_parallel(ps->n_pieces, renumber, ps);
