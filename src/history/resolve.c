@@ -41,8 +41,7 @@ struct part {
     ins_txn first, last; /* transactions [first, last) */
     /* By bucket, reads and writes: how many, then where the next card goes. */
     uint32_t next[MAX_BUCKETS][2];
-    struct card spare; /* where unwanted cards go */
-    uint64_t widest;   /* the bits of all values */
+    uint64_t widest; /* the bits of all values */
     bool may_not_repeat;
     bool reads_own_future; /* a read returns what its transaction writes later */
     bool failed;
@@ -60,9 +59,11 @@ struct resolve {
     struct ins_limit *limit;
     unsigned n_parts, n_buckets, shift; /* bucket of k: k >> shift */
     struct part part[MAX_PARTS];
-    bool wide;          /* tags are hashes */
-    bool check_own;     /* some read may return a later write of its own transaction */
-    bool same_start;    /* all keys start alike */
+    bool wide;       /* tags are hashes */
+    bool check_own;  /* some read may return a later write of its own transaction */
+    bool same_start; /* all keys start alike: */
+    bool has_start;
+    uint32_t start_tag;
     struct card *card;  /* of this round */
     uint64_t *at;       /* by bucket: its first card of this round */
     uint64_t *n_writes; /* by bucket */
@@ -207,33 +208,66 @@ static void mark(void *context, unsigned i)
 
 /* ---- deal ---- */
 
-/* Half of the operations are writes and a quarter are in this round, in no order that a
- * processor could guess: what is not wanted goes to a spare card instead of around a
- * branch. */
+/* Operations that are wanted, waiting to be dealt. */
+struct hand {
+    uint32_t n;
+    uint32_t op[1024];
+    ins_txn txn[1024];
+};
+
+/* Pick out the operations [begin, end) of t that belong to this round, at most half a
+ * hand of them.  Half of the operations are writes and a quarter are in this round, in
+ * no order that a processor could guess: so there is no branch to guess. */
+static void pick(const struct resolve *r, struct hand *hand, ins_txn t, uint32_t begin,
+                 uint32_t end)
+{
+    const uint32_t *const op_key = r->h->op_key, *const op_from = r->h->op_from;
+    const uint32_t first = r->first, count = r->last - r->first, shift = r->shift;
+    uint32_t n = hand->n;
+    for (uint32_t op = begin; op < end; op++) {
+        const uint32_t word = op_key[op];
+        /* INS_WRITE_FINAL for a write, UNRESOLVED for a read */
+        const uint32_t due = ((word >> 31) - 1) | word >> 31;
+        hand->op[n] = op;
+        hand->txn[n] = t;
+        n += (((word & INS_OP_KEY) >> shift) - first < count) & (op_from[op] == due);
+    }
+    hand->n = n;
+}
+
+static void play(const struct resolve *r, struct part *p, struct hand *hand)
+{
+    const struct ins_history *h = r->h;
+    for (uint32_t i = 0; i < hand->n; i++) {
+        const uint32_t op = hand->op[i], word = h->op_key[op], key = word & INS_OP_KEY;
+        const uint32_t write = word >> 31;
+        r->card[p->next[key >> r->shift][write]++] =
+            (struct card){key, tag_of(r, h->op_value[op]), write ? hand->txn[i] : op};
+    }
+    hand->n = 0;
+}
+
 static void deal(void *context, unsigned i)
 {
+    enum { AT_ONCE = 512 };
     const struct resolve *r = context;
     const struct ins_history *h = r->h;
     struct part *p = &((struct resolve *)context)->part[i];
-    const unsigned first = r->first, count = r->last - r->first;
-    struct card *const spare = &p->spare;
+    struct hand hand;
+    hand.n = 0;
     for (ins_txn t = p->first; t < p->last; t++) {
         if (!(t & 0x3fff) && ins_limit_hit(r->limit))
             return;
         if (h->txn_status[t] == INS_ABORTED)
             continue;
-        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-            const uint32_t word = h->op_key[op], key = word & INS_OP_KEY;
-            const uint32_t bucket = key >> r->shift;
-            const uint32_t write = word >> 31; /* INS_OP_WRITE */
-            const uint32_t due = write ? (uint32_t)INS_WRITE_FINAL : UNRESOLVED;
-            const bool wanted = (bucket - first < count) & (h->op_from[op] == due);
-            uint32_t *const next = &p->next[bucket][write];
-            struct card *const to = wanted ? &r->card[*next] : spare;
-            *to = (struct card){key, tag_of(r, h->op_value[op]), write ? t : op};
-            *next += wanted;
+        const uint32_t end = h->txn_op[t + 1];
+        for (uint32_t op = h->txn_op[t]; op < end; op += AT_ONCE) {
+            pick(r, &hand, t, op, end - op < AT_ONCE ? end : op + AT_ONCE);
+            if (hand.n >= AT_ONCE)
+                play(r, p, &hand);
         }
     }
+    play(r, p, &hand);
 }
 
 /* Lay out the buckets [first, last): each has its writes, part by part and so in the
@@ -369,11 +403,14 @@ static uint64_t hash_list(struct bench *b, uint32_t local)
 
 static uint64_t short_duplicates(const struct bench *b, uint32_t local)
 {
-    uint64_t duplicates = 0;
-    for (uint32_t i = b->off[local] + 1; i < b->off[local + 1]; i++) {
-        unsigned equal = 0;
-        for (uint32_t j = b->off[local]; j < i; j++)
-            equal |= b->tag[j] == b->tag[i];
+    const uint32_t *const tag = b->tag + b->off[local];
+    const uint32_t n = b->off[local + 1] - b->off[local];
+    uint32_t duplicates = 0;
+    for (uint32_t i = 1; i < n; i++) {
+        const uint32_t wanted = tag[i];
+        uint32_t equal = 0;
+        for (uint32_t j = 0; j < i; j++)
+            equal |= tag[j] == wanted;
         duplicates += equal;
     }
     return duplicates;
@@ -384,15 +421,23 @@ static bool is_long(const struct bench *b, uint32_t local)
     return b->off[local + 1] - b->off[local] > SHORT_LIST;
 }
 
-/* Does the key start as the value with this tag?  A hash says: perhaps. */
-static bool starts_with_tag(const struct resolve *r, ins_key k, uint32_t tag)
+/* The tag of what key k starts as.  False when it starts as nothing that is read. */
+static bool start_tag(const struct resolve *r, ins_key k, uint32_t *tag)
 {
     const struct ins_history *h = r->h;
-    const ins_key like = r->same_start ? 0 : k;
-    return h->key_flags[like] & INS_KEY_HAS_INIT &&
-           (r->wide || is_nil(h, h->key_init[like]) ||
-            h->key_init[like] <= highest_tag(h)) &&
-           tag_of(r, h->key_init[like]) == tag;
+    const uint64_t start = h->key_init[k];
+    *tag = tag_of(r, start);
+    return h->key_flags[k] & INS_KEY_HAS_INIT &&
+           (r->wide || is_nil(h, start) || start <= highest_tag(h));
+}
+
+/* Does the key start as the value with this tag?  A hash says: perhaps. */
+static inline bool starts_with_tag(const struct resolve *r, ins_key k, uint32_t tag)
+{
+    if (r->same_start)
+        return r->has_start && r->start_tag == tag;
+    uint32_t start;
+    return start_tag(r, k, &start) && start == tag;
 }
 
 /* Prepare the lists for look-ups; with hashed tags the count of duplicates may be too
@@ -413,7 +458,7 @@ static bool index_writes(const struct resolve *r, struct bench *b, unsigned buck
         *duplicates += is_long(b, k) ? hash_list(b, k) : short_duplicates(b, k);
         if (ins_is_list_key(r->h, first + k))
             continue;
-        bool again = false;
+        uint32_t again = 0;
         for (uint32_t i = b->off[k]; i < b->off[k + 1]; i++)
             again |= starts_with_tag(r, first + k, b->tag[i]);
         *duplicates += again;
@@ -467,15 +512,16 @@ static struct matches find_matches(const struct resolve *r, const struct bench *
         }
         return m;
     }
-    const uint32_t end = b->off[local + 1];
+    const uint32_t end = b->off[local + 1], begin = b->off[local];
+    const uint32_t *const tag = b->tag + begin, wanted = c->tag;
     uint32_t equal = 0, last = 0;
-    for (uint32_t i = b->off[local]; i < end; i++) {
-        const bool same = b->tag[i] == c->tag;
+    for (uint32_t i = 0; i < end - begin; i++) {
+        const uint32_t same = tag[i] == wanted;
         equal += same;
-        last = same ? i : last;
+        last |= same * i; /* the place itself, when it is the only one */
     }
     if (equal < 2 && !r->check_own && !r->wide)
-        return (struct matches){equal, last, last};
+        return (struct matches){equal, begin + last, begin + last};
     for (uint32_t i = b->off[local]; i < end; i++) {
         if (b->tag[i] != c->tag)
             continue;
@@ -683,6 +729,7 @@ static bool survey(struct resolve *r)
         r->check_own |= p->reads_own_future || p->may_not_repeat;
         h->may_not_repeat |= p->may_not_repeat;
     }
+    r->has_start = r->same_start && start_tag(r, 0, &r->start_tag);
     for (unsigned b = 0; b < r->n_buckets; b++)
         r->writer_at[b + 1] = r->writer_at[b] + r->n_writes[b];
     h->key_writer = INS_NEW(ins_txn, r->writer_at[r->n_buckets]);
