@@ -50,7 +50,7 @@ struct slice {
     const struct causal *c;
     uint32_t first, last, width;
     uint32_t n_blocks;
-    uint32_t **block; /* of BLOCK clocks each */
+    uint32_t **block;         /* of BLOCK clocks each */
     struct ins_vec_u32 spare; /* free clocks */
     uint32_t *clock;          /* by transaction: its clock, or INS_NONE */
     uint32_t *now;            /* what is before the current transaction */
@@ -118,10 +118,15 @@ static void gather(struct slice *s, ins_txn t)
             continue;
         const ins_txn from = h->op_from[op];
         const uint32_t session = ins_session_of(w, from);
-        /* When it is known to be before t, so is everything before it. */
-        if (in_slice(s, session) && s->now[session - s->first] >= from)
+        const uint32_t *const clock = clock_at(s, s->clock[from]);
+        /* When it is known to be before t, so is everything before it; infer will look
+         * at its clock all the same. */
+        if (in_slice(s, session) && s->now[session - s->first] >= from) {
+            for (uint32_t i = 0; i < s->width; i += 16)
+                __builtin_prefetch(clock + i);
             continue;
-        join(s->now, clock_at(s, s->clock[from]), s->width);
+        }
+        join(s->now, clock, s->width);
     }
 }
 
@@ -310,10 +315,38 @@ static void infer(struct slice *s, ins_txn t)
             continue;
         const ins_txn t1 = h->op_from[op];
         const uint32_t *known = t1 == INS_INIT ? s->zero : clock_at(s, s->clock[t1]);
-        if (c->crowd && c->crowd[k] != INS_NONE)
+        if (h->key_writer_off[k + 1] - h->key_writer_off[k] > FEW_WRITERS)
             infer_crowded(s, op, known);
         else
             infer_few(s, op, known);
+    }
+}
+
+/* What a transaction to come will need, in the order of need. */
+static void prefetch_bounds(const struct slice *s, ins_txn t)
+{
+    const struct ins_history *h = s->c->w->h;
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+        if (h->op_key[op] & INS_OP_WRITE)
+            continue;
+        __builtin_prefetch(&h->key_writer_off[h->op_key[op] & INS_OP_KEY]);
+        if (h->op_from[op] < INS_FROM_SPECIAL)
+            __builtin_prefetch(&s->clock[h->op_from[op]]);
+    }
+}
+
+static void prefetch_lists(const struct slice *s, ins_txn t)
+{
+    const struct ins_history *h = s->c->w->h;
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+        if (h->op_key[op] & INS_OP_WRITE)
+            continue;
+        const uint64_t at = h->key_writer_off[h->op_key[op] & INS_OP_KEY];
+        __builtin_prefetch(h->key_writer + at);
+        __builtin_prefetch(h->key_writer + at + 16);
+        const ins_txn from = h->op_from[op];
+        if (from < INS_FROM_SPECIAL && s->clock[from] != INS_NONE)
+            __builtin_prefetch(clock_at(s, s->clock[from]));
     }
 }
 
@@ -321,26 +354,13 @@ static void run_slice(void *context, unsigned i)
 {
     struct slice *s = (struct slice *)context + i;
     const struct causal *c = s->c;
-    const struct ins_history *h = c->w->h;
     enum { AHEAD = 4 };
     for (uint32_t p = 0; p < c->n; p++) {
         const ins_txn t = c->order[p];
-        if (p + AHEAD < c->n) {
-            const ins_txn soon = c->order[p + AHEAD];
-            for (uint32_t op = h->txn_op[soon]; op < h->txn_op[soon + 1]; op++)
-                if (!(h->op_key[op] & INS_OP_WRITE))
-                    __builtin_prefetch(&h->key_writer_off[h->op_key[op] & INS_OP_KEY]);
-        }
-        if (p + 1 < c->n) {
-            const ins_txn next = c->order[p + 1];
-            for (uint32_t op = h->txn_op[next]; op < h->txn_op[next + 1]; op++) {
-                if (h->op_key[op] & INS_OP_WRITE)
-                    continue;
-                const uint64_t at = h->key_writer_off[h->op_key[op] & INS_OP_KEY];
-                __builtin_prefetch(h->key_writer + at);
-                __builtin_prefetch(h->key_writer + at + 16);
-            }
-        }
+        if (p + AHEAD < c->n)
+            prefetch_bounds(s, c->order[p + AHEAD]);
+        if (p + 1 < c->n)
+            prefetch_lists(s, c->order[p + 1]);
         gather(s, t);
         infer(s, t);
         const uint32_t session = ins_session_of(c->w, t);

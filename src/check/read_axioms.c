@@ -25,6 +25,7 @@ struct source {
 struct scan {
     struct ins_weak *w;
     bool atomic; /* ra instead of rc */
+    bool crowds; /* most writes are of crowded keys */
     ins_txn first, last;
     struct ins_vec_inferred out;
     /* for one transaction */
@@ -247,10 +248,32 @@ static void scan_single_session(struct scan *s, ins_txn *latest)
     }
 }
 
+/* What a transaction to come will look at: the operations of those it reads from. */
+static void prefetch_sources(const struct ins_history *h, ins_txn t, bool bounds)
+{
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+        const ins_txn from = h->op_from[op];
+        if (h->op_key[op] & INS_OP_WRITE || from >= INS_FROM_SPECIAL)
+            continue;
+        if (bounds) {
+            __builtin_prefetch(&h->txn_op[from]);
+            __builtin_prefetch(&h->key_writer_off[h->op_key[op]]);
+        } else {
+            __builtin_prefetch(&h->op_key[h->txn_op[from]]);
+            __builtin_prefetch(&h->op_from[h->txn_op[from]]);
+        }
+    }
+}
+
 static void scan_part(void *context, unsigned i)
 {
     struct scan *s = (struct scan *)context + i;
+    enum { SOON = 4, LATER = 8 };
     for (ins_txn t = s->first; t < s->last && !s->failed; t++) {
+        if (s->crowds && t + LATER < s->last) {
+            prefetch_sources(s->w->h, t + LATER, true);
+            prefetch_sources(s->w->h, t + SOON, false);
+        }
         scan_txn(s, t);
         if (!(t & 0xfff) && ins_limit_hit(s->w->limit))
             break;
@@ -260,9 +283,13 @@ static void scan_part(void *context, unsigned i)
 static void split(struct scan *s, struct ins_weak *w, unsigned parts, bool atomic)
 {
     const struct ins_history *h = w->h;
+    uint64_t crowded = 0;
+    for (ins_key k = 0; k < h->n_keys; k++)
+        crowded += n_writers(h, k) > FEW_WRITERS ? n_writers(h, k) : 0;
     ins_txn t = 1;
     for (unsigned i = 0; i < parts; i++) {
         const uint64_t end = (uint64_t)h->n_ops * (i + 1) / parts;
+        s[i].crowds = crowded > h->key_writer_off[h->n_keys] / 2;
         s[i].w = w;
         s[i].atomic = atomic;
         s[i].first = t;

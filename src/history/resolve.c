@@ -371,9 +371,14 @@ static void sort_writes(const struct resolve *r, struct bench *b, unsigned bucke
     b->off[0] = 0;
 }
 
+static uint32_t home_of(const struct bench *b, uint32_t local, uint32_t tag)
+{
+    return (uint32_t)ins_mix64((uint64_t)local << 32 | tag) & b->mask;
+}
+
 static uint32_t slot_of(const struct bench *b, uint32_t local, uint32_t tag)
 {
-    uint32_t i = (uint32_t)ins_mix64((uint64_t)local << 32 | tag) & b->mask;
+    uint32_t i = home_of(b, local, tag);
     while (b->slot[i]) {
         const uint32_t place = b->slot[i] - 1;
         if (b->tag[place] == tag && place >= b->off[local] && place < b->off[local + 1])
@@ -610,8 +615,14 @@ static bool settle_bucket(const struct resolve *r, struct part *p, unsigned buck
     if (r->n_writes[bucket])
         memset(b->group, 0, r->n_writes[bucket] * sizeof *b->group);
     const struct card *card = r->card + r->at[bucket] + r->n_writes[bucket];
-    for (uint64_t i = 0; i < r->n_reads[bucket]; i++)
-        settle_read(r, p, &card[i], bucket << r->shift);
+    enum { AHEAD = 16 };
+    const uint32_t first = bucket << r->shift;
+    for (uint64_t i = 0; i < r->n_reads[bucket]; i++) {
+        if (b->hashed && i + AHEAD < r->n_reads[bucket])
+            __builtin_prefetch(
+                &b->slot[home_of(b, card[i + AHEAD].key - first, card[i + AHEAD].tag)]);
+        settle_read(r, p, &card[i], first);
+    }
     return true;
 }
 
