@@ -37,7 +37,7 @@ enum ins_status ins_story_begin(struct ins_story *s, struct ins_weak *w,
 
 static void add_session(struct ins_vec_story_edge *v, ins_txn from, ins_txn to)
 {
-    struct ins_edge *last = v->at && v->len ? &v->at[v->len - 1] : NULL;
+    struct ins_edge *last = v->len ? &v->at[v->len - 1] : NULL;
     if (last && last->rule == INS_WHY_SESSION && last->to == from)
         last->to = to;
     else

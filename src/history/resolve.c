@@ -253,8 +253,7 @@ static void deal(void *context, unsigned i)
     const struct resolve *r = context;
     const struct ins_history *h = r->h;
     struct part *p = &((struct resolve *)context)->part[i];
-    struct hand hand;
-    hand.n = 0;
+    struct hand hand = {0};
     for (ins_txn t = p->first; t < p->last; t++) {
         if (!(t & 0x3fff) && ins_limit_hit(r->limit))
             return;

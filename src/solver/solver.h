@@ -31,9 +31,6 @@ void ins_solver_edge(struct ins_solver *s, int lit, uint32_t from, uint32_t to);
  * solver starts from; it need not respect every edge. */
 void ins_solver_hint_order(struct ins_solver *s, const uint32_t *position);
 
-/* May be called again after INS_ANSWER_SAT: variables, clauses and edges may be added
- * between calls (not nodes), and what was learned is kept.  The strong levels find the
- * few orders that matter that way, instead of listing all of them beforehand. */
 /* Once; nothing can be added afterwards.  `limit` and `err` may be NULL. */
 enum ins_answer ins_solver_solve(struct ins_solver *s, struct ins_limit *limit,
                                  struct ins_error *err);
