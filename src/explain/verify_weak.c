@@ -240,9 +240,10 @@ static bool list_agrees(const struct commits *c, ins_txn t, uint32_t op)
     /* An external read may be of an earlier version, an internal one is of this. */
     if (own ? n != state->len + own : n > state->len)
         return false;
-    if (memcmp(elem, state->at, (n - own) * sizeof *elem) != 0)
-        return false;
-    uint64_t i = n - own;
+    uint64_t i = 0;
+    for (; i < n - own; i++)
+        if (elem[i] != state->at[i])
+            return false;
     for (uint32_t o = h->txn_op[t]; o < op; o++)
         if (h->op_key[o] == (k | INS_OP_WRITE) && h->op_value[o] != elem[i++])
             return false;
