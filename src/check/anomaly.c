@@ -22,28 +22,12 @@ static uint32_t write_op(const struct ins_history *h, ins_txn t, ins_key k)
     return INS_NONE;
 }
 
-static struct ins_edge blank(ins_txn from, ins_txn to, enum ins_edge_type type,
-                             enum ins_rule rule)
-{
-    return (struct ins_edge){.from = from,
-                             .to = to,
-                             .type = type,
-                             .rule = rule,
-                             .key = INS_NONE,
-                             .from_op = INS_NONE,
-                             .to_op = INS_NONE,
-                             .reader = INS_NONE,
-                             .other = INS_NONE,
-                             .reader_op = INS_NONE,
-                             .other_op = INS_NONE};
-}
-
 /* ---- edges without a link ---- */
 
 static struct ins_edge read_edge(const struct ins_engine *e, ins_txn from,
                                  uint32_t read)
 {
-    struct ins_edge x = blank(from, e->read_txn[read], INS_WR, INS_WHY_READ);
+    struct ins_edge x = ins_edge_bare(from, e->read_txn[read], INS_WR, INS_WHY_READ);
     x.key = ins_op_key(e->h, e->read_op[read]);
     x.from_op = write_op(e->h, from, x.key);
     x.to_op = e->read_op[read];
@@ -57,10 +41,10 @@ static struct ins_edge static_edge(const struct ins_engine *e, ins_txn from, ins
         if (e->read_from[r] == from)
             return read_edge(e, from, r);
     if (h->txn_session[from] == h->txn_session[to] && from < to)
-        return blank(from, to, INS_SO, INS_WHY_SESSION);
+        return ins_edge_bare(from, to, INS_SO, INS_WHY_SESSION);
     if (e->level <= INS_CC) /* what the level's axiom asks for */
-        return blank(from, to, INS_CO, INS_WHY_ASSUMED);
-    return blank(from, to, INS_RT, INS_WHY_TIME);
+        return ins_edge_bare(from, to, INS_CO, INS_WHY_ASSUMED);
+    return ins_edge_bare(from, to, INS_RT, INS_WHY_TIME);
 }
 
 /* ---- edges from links ---- */
@@ -68,7 +52,7 @@ static struct ins_edge static_edge(const struct ins_engine *e, ins_txn from, ins
 static struct ins_edge ww_edge(const struct ins_engine *e, ins_txn from, ins_txn to,
                                ins_key k, enum ins_rule rule)
 {
-    struct ins_edge x = blank(from, to, INS_WW, rule);
+    struct ins_edge x = ins_edge_bare(from, to, INS_WW, rule);
     x.key = k;
     x.from_op = write_op(e->h, from, k);
     x.to_op = write_op(e->h, to, k);
@@ -126,7 +110,7 @@ static struct ins_edge link_edge(const struct ins_engine *e, uint32_t link)
     struct ins_edge d;
     switch (l->why & INS_LINK_KIND) {
     case INS_LINK_ANTI:
-        d = blank(from, to, INS_RW, INS_WHY_ANTI);
+        d = ins_edge_bare(from, to, INS_RW, INS_WHY_ANTI);
         d.key = ins_op_key(e->h, e->read_op[x]);
         d.from_op = e->read_op[x];
         d.to_op = write_op(e->h, to, d.key);
@@ -493,7 +477,7 @@ static struct ins_case put_case(struct writer *w, const struct ins_exclusion *x)
             put_plain(w, ww);
         }
         c.cycle = (uint32_t)w->edge.len;
-        struct ins_edge rw = blank(reader, via, INS_RW, INS_WHY_ANTI);
+        struct ins_edge rw = ins_edge_bare(reader, via, INS_RW, INS_WHY_ANTI);
         rw.key = read.key;
         rw.from_op = e->read_op[x->read];
         rw.to_op = write_op(e->h, via, rw.key);
@@ -540,7 +524,7 @@ static uint32_t read_of(const struct ins_engine *e, ins_txn t, ins_key k)
 static struct ins_edge rw_edge(const struct ins_engine *e, ins_txn from, ins_txn to,
                                ins_key k, ins_txn other)
 {
-    struct ins_edge d = blank(from, to, INS_RW, INS_WHY_ANTI);
+    struct ins_edge d = ins_edge_bare(from, to, INS_RW, INS_WHY_ANTI);
     const uint32_t r = read_of(e, from, k);
     d.key = k;
     d.from_op = r == INS_NONE ? INS_NONE : e->read_op[r];
@@ -572,7 +556,7 @@ static struct ins_edge open_edge(const struct ins_engine *e,
         if (ins_engine_version(e, k, from) != INS_NONE)
             return ww_edge(e, from, to, k, INS_WHY_ASSUMED);
     }
-    return blank(from, to, INS_CO, INS_WHY_ASSUMED);
+    return ins_edge_bare(from, to, INS_CO, INS_WHY_ASSUMED);
 }
 
 /* An edge that a true literal brings. */
@@ -585,7 +569,7 @@ static struct ins_edge lit_edge(const struct ins_engine *e, const struct ins_pro
         const uint32_t read = e->open_read[v->a];
         const bool is_read = ins_ver_txn(e, v->b) == from && e->read_txn[read] == to;
         if (!is_read && e->level <= INS_CC) /* what the level's axiom asks for */
-            return blank(from, to, INS_CO, INS_WHY_ASSUMED);
+            return ins_edge_bare(from, to, INS_CO, INS_WHY_ASSUMED);
         if (e->read_txn[read] == from)
             return rw_edge(e, from, to, ins_op_key(e->h, e->read_op[read]),
                            ins_ver_txn(e, v->b));

@@ -114,6 +114,23 @@ struct ins_edge {
     uint32_t path, n_path; /* edges [path, path + n_path) of the same anomaly */
 };
 
+/* An edge with nothing but its ends and its rule. */
+static inline struct ins_edge ins_edge_bare(ins_txn from, ins_txn to,
+                                            enum ins_edge_type type, enum ins_rule rule)
+{
+    return (struct ins_edge){.from = from,
+                             .to = to,
+                             .type = type,
+                             .rule = rule,
+                             .key = INS_NONE,
+                             .from_op = INS_NONE,
+                             .to_op = INS_NONE,
+                             .reader = INS_NONE,
+                             .other = INS_NONE,
+                             .reader_op = INS_NONE,
+                             .other_op = INS_NONE};
+}
+
 /* One branch of a case distinction: under these assumptions this cycle closes. */
 struct ins_case {
     uint32_t assumed, n_assumed; /* edges of the anomaly, rule INS_WHY_ASSUMED */

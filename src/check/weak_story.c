@@ -2,22 +2,6 @@
 
 #include <stdlib.h>
 
-static struct ins_edge blank(ins_txn from, ins_txn to, enum ins_edge_type type,
-                             enum ins_rule rule)
-{
-    return (struct ins_edge){.from = from,
-                             .to = to,
-                             .type = type,
-                             .rule = rule,
-                             .key = INS_NONE,
-                             .from_op = INS_NONE,
-                             .to_op = INS_NONE,
-                             .reader = INS_NONE,
-                             .other = INS_NONE,
-                             .reader_op = INS_NONE,
-                             .other_op = INS_NONE};
-}
-
 /* The last write of k by t, INS_NONE for transaction 0. */
 static uint32_t write_op(const struct ins_history *h, ins_txn t, ins_key k)
 {
@@ -41,7 +25,7 @@ static void add_session(struct ins_vec_story_edge *v, ins_txn from, ins_txn to)
     if (last && last->rule == INS_WHY_SESSION && last->to == from)
         last->to = to;
     else
-        ins_vec_story_edge_push(v, blank(from, to, INS_SO, INS_WHY_SESSION));
+        ins_vec_story_edge_push(v, ins_edge_bare(from, to, INS_SO, INS_WHY_SESSION));
 }
 
 void ins_story_session(struct ins_story *s, ins_txn from, ins_txn to)
@@ -51,12 +35,14 @@ void ins_story_session(struct ins_story *s, ins_txn from, ins_txn to)
 
 void ins_story_initial(struct ins_story *s, ins_txn to)
 {
-    ins_vec_story_edge_push(&s->cycle, blank(INS_INIT, to, INS_SO, INS_WHY_INITIAL));
+    ins_vec_story_edge_push(&s->cycle,
+                            ins_edge_bare(INS_INIT, to, INS_SO, INS_WHY_INITIAL));
 }
 
 static struct ins_edge read_edge(const struct ins_history *h, uint32_t op)
 {
-    struct ins_edge e = blank(h->op_from[op], ins_op_txn(h, op), INS_WR, INS_WHY_READ);
+    struct ins_edge e =
+        ins_edge_bare(h->op_from[op], ins_op_txn(h, op), INS_WR, INS_WHY_READ);
     e.key = ins_op_key(h, op);
     e.from_op = write_op(h, e.from, e.key);
     e.to_op = op;
@@ -92,7 +78,7 @@ static uint32_t longest_read(const struct ins_history *h, ins_key k)
 static struct ins_edge list_edge(const struct ins_history *h,
                                  const struct ins_inferred *i)
 {
-    struct ins_edge e = blank(i->from, i->to, INS_WW, INS_WHY_LIST);
+    struct ins_edge e = ins_edge_bare(i->from, i->to, INS_WW, INS_WHY_LIST);
     e.key = ins_op_key(h, i->op);
     e.to_op = i->op;
     const uint64_t begin = h->list_order_off[e.key], end = h->list_order_off[e.key + 1];
@@ -200,7 +186,7 @@ void ins_story_inferred(struct ins_story *s, const struct ins_inferred *i,
     const enum ins_rule rule = level == INS_RC   ? INS_WHY_MONOTONIC
                                : level == INS_RA ? INS_WHY_FRACTURED
                                                  : INS_WHY_CAUSAL;
-    struct ins_edge e = blank(i->from, i->to, INS_CO, rule);
+    struct ins_edge e = ins_edge_bare(i->from, i->to, INS_CO, rule);
     e.key = ins_op_key(h, i->op);
     e.from_op = write_op(h, i->from, e.key);
     e.to_op = write_op(h, i->to, e.key);
