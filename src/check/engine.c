@@ -45,7 +45,7 @@ static bool could_commit(struct ins_engine *e, ins_txn t)
     return true;
 }
 
-static void consider(struct ins_engine *e, ins_txn t, struct ins_vec_u32 *todo)
+static void consider(struct ins_engine *e, ins_txn t, struct ins_vec_u32 *waiting)
 {
     if (t == INS_INIT || ins_counted(e->h, t) || e->optional[t])
         return;
@@ -53,7 +53,7 @@ static void consider(struct ins_engine *e, ins_txn t, struct ins_vec_u32 *todo)
         return;
     e->optional[t] = 1;
     e->has_optional = true;
-    ins_vec_u32_push(todo, t);
+    ins_vec_u32_push(waiting, t);
 }
 
 static bool reads_from_nobody(const struct ins_engine *e, ins_txn t)
@@ -73,27 +73,27 @@ static bool reads_from_nobody(const struct ins_engine *e, ins_txn t)
 static void find_optional(struct ins_engine *e)
 {
     const struct ins_history *h = e->h;
-    struct ins_vec_u32 todo = {0};
+    struct ins_vec_u32 waiting = {0};
     for (uint32_t g = 0; g < h->n_groups; g++)
         for (uint64_t i = h->group_off[g]; i < h->group_off[g + 1]; i++)
-            consider(e, h->group_txn[i], &todo);
-    for (size_t i = 0; i < todo.len; i++) {
-        const ins_txn t = todo.at[i];
+            consider(e, h->group_txn[i], &waiting);
+    for (size_t i = 0; i < waiting.len; i++) {
+        const ins_txn t = waiting.at[i];
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
             if (!ins_is_write(h, op) && h->op_from[op] < INS_FROM_SPECIAL)
-                consider(e, h->op_from[op], &todo);
+                consider(e, h->op_from[op], &waiting);
     }
     /* What reads from a transaction that cannot have committed cannot have either. */
     for (bool again = true; again;) {
         again = false;
-        for (size_t i = 0; i < todo.len; i++)
-            if (e->optional[todo.at[i]] && reads_from_nobody(e, todo.at[i])) {
-                e->optional[todo.at[i]] = 0;
+        for (size_t i = 0; i < waiting.len; i++)
+            if (e->optional[waiting.at[i]] && reads_from_nobody(e, waiting.at[i])) {
+                e->optional[waiting.at[i]] = 0;
                 again = true;
             }
     }
-    e->failed |= todo.failed != 0;
-    ins_vec_u32_release(&todo);
+    e->failed |= waiting.failed != 0;
+    ins_vec_u32_release(&waiting);
 }
 
 static bool present(const struct ins_engine *e, ins_txn t)
