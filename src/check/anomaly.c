@@ -559,6 +559,23 @@ static struct ins_edge open_edge(const struct ins_engine *e,
     return ins_edge_bare(from, to, INS_CO, INS_WHY_ASSUMED);
 }
 
+static bool ended_before(const struct ins_history *h, ins_txn from, ins_txn to)
+{
+    return h->txn_end && h->txn_begin && h->txn_end[from] != INS_NO_TIME &&
+           h->txn_begin[to] != INS_NO_TIME && h->txn_end[from] < h->txn_begin[to];
+}
+
+/* An edge that no choice is needed for: of the operations, sessions and times, or that
+ * the reader of an initial value is before who writes the key. */
+static struct ins_edge sure_edge(const struct ins_engine *e,
+                                 const struct ins_leaf_edge *x)
+{
+    const ins_txn from = ins_node_txn(e, x->from), to = ins_node_txn(e, x->to);
+    const struct ins_edge known = static_edge(e, from, to);
+    return known.type == INS_RT && !ended_before(e->h, from, to) ? open_edge(e, x)
+                                                                 : known;
+}
+
 /* An edge that a true literal brings. */
 static struct ins_edge lit_edge(const struct ins_engine *e, const struct ins_problem *p,
                                 const struct ins_leaf_edge *x)
@@ -584,10 +601,7 @@ static struct ins_edge lit_edge(const struct ins_engine *e, const struct ins_pro
             return ww_edge(e, from, to, e->ver_key[first], INS_WHY_ASSUMED);
         return rw_edge(e, from, to, e->ver_key[first], e->ver_txn[first]);
     }
-    if (v->kind != INS_VAR_COUNT)
-        return open_edge(e, x);
-    const struct ins_edge known = static_edge(e, from, to);
-    return known.type == INS_RT && e->level != INS_SSER ? open_edge(e, x) : known;
+    return v->kind == INS_VAR_COUNT ? sure_edge(e, x) : open_edge(e, x);
 }
 
 static void put_assumed(struct writer *w, const struct ins_problem *p, int lit)
@@ -654,7 +668,7 @@ static struct ins_case put_leaf(struct writer *w, const struct ins_problem *p,
             continue;
         struct ins_edge d = x->link != INS_NONE ? link_edge(e, x->link)
                             : x->lit            ? lit_edge(e, p, x)
-                                                : static_edge(e, from, to);
+                                                : sure_edge(e, x);
         d.path = x->link;
         ins_vec_edge_push(&w->edge, d);
     }

@@ -200,6 +200,8 @@ void ins_say_supposed(struct ins_buf *b, const struct ins_history *h,
     if (e->type == INS_WR && e->to_op != INS_NONE)
         SAY(b, h, e->key, "%t read %o from %t", {.n = e->to}, {.n = e->to_op},
             {.n = e->from});
+    else if (e->key == INS_NONE)
+        SAY(b, h, e->key, "%t commits before %t", {.n = e->from}, {.n = e->to});
     else
         SAY(b, h, e->key, "%v of %t is older than %v of %t", {.n = e->from},
             {.n = e->from}, {.n = e->to}, {.n = e->to});
