@@ -517,6 +517,8 @@ static struct matches find_matches(const struct resolve *r, const struct bench *
         return m;
     }
     const uint32_t end = b->off[local + 1], begin = b->off[local];
+    if (begin == end) /* perhaps there are no tags at all */
+        return m;
     const uint32_t *const tag = b->tag + begin, wanted = c->tag;
     uint32_t equal = 0, last = 0;
     for (uint32_t i = 0; i < end - begin; i++) {
