@@ -18,12 +18,19 @@ $(BUILD)/build.ninja: | deps
 	@meson setup $(BUILD) --buildtype=release $(CI_ARGS) $(MESON_ARGS) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 	@rm -f $(BUILD).log
 
+# A build made before cmocka was there has no tests.
+$(BUILD)/with-tests: | $(BUILD)/build.ninja
+	@meson configure $(BUILD) -Dtests=enabled
+	@ninja -C $(BUILD) build.ninja >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@rm -f $(BUILD).log
+	@touch $@
+
 demo: all
 	@scripts/demo $(BUILD)
 
 test:
 	@scripts/deps-debian.sh test
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(BUILD)/with-tests all
 	@scripts/run-tests $(BUILD)
 
 check: test
@@ -33,7 +40,7 @@ bench: all
 
 e2e:
 	@scripts/deps-debian.sh test
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(BUILD)/with-tests all
 	@tests/e2e/run-long $(BUILD)
 
 asan tsan: all
@@ -46,6 +53,7 @@ fuzz:
 
 lint:
 	@scripts/deps-debian.sh lint
+	@$(MAKE) --no-print-directory $(BUILD)/with-tests all
 	@scripts/lint $(BUILD)
 
 format:
