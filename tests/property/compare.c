@@ -1,16 +1,21 @@
 #include "compare.h"
 
+#include "check/certificate.h"
 #include "check/check.h"
+#include "explain/verify.h"
 #include "oracle.h"
 #include "recheck.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 
 /* The verdicts of the checkers; false when there are none. */
 static bool check_all(const struct ins_history *h, struct ins_result **out)
 {
-    const struct ins_check_options all = {
-        .levels = (1u << INS_N_LEVELS) - 1, .threads = 1, .max_listed = 100};
+    const struct ins_check_options all = {.levels = (1u << INS_N_LEVELS) - 1,
+                                          .threads = 1,
+                                          .max_listed = 100,
+                                          .certificate = true};
     struct ins_error err = {0};
     *out = NULL;
     return ins_check(h, &all, out, &err) == INS_OK;
@@ -124,6 +129,59 @@ static const char *wrong_anomalies(const struct ins_history *h,
     return NULL;
 }
 
+/* ---- certificates ---- */
+
+/* The verdict that the certificate states for a level, INS_NOT_ASKED without one. */
+static enum ins_verdict certified(const struct ins_buf *text, int level)
+{
+    char line[32];
+    const int n = snprintf(line, sizeof line, "level %s ", ins_level_table[level].id);
+    const char *at = memmem(text->at, text->len, line, (size_t)n);
+    if (!at)
+        return INS_NOT_ASKED;
+    return strncmp(at + n, "pass", 4) ? INS_FAIL : INS_PASS;
+}
+
+/* Every block verifies and states the verdict; a level without one is tallied. */
+static const char *wrong_certificate(const struct ins_history *h,
+                                     const struct ins_result *r, struct tally *tally)
+{
+    struct ins_error err = {0};
+    const struct ins_buf *text = &r->certificate->text;
+    if (ins_verify(h, text->at, text->len, NULL, &err) != INS_OK)
+        return "the certificate does not verify";
+    for (int l = 0; l < INS_N_LEVELS; l++) {
+        const enum ins_verdict is = r->level[l].verdict, said = certified(text, l);
+        if (said != INS_NOT_ASKED && said != is)
+            return "the certificate states another verdict";
+        if (tally)
+            tally->bare[l] += said == INS_NOT_ASKED && is != INS_UNDECIDED;
+    }
+    return NULL;
+}
+
+/* ---- reports ---- */
+
+/* Every kind of report can be written; unless `all`, only the text is tried. */
+static const char *wrong_reports(const struct ins_history *h,
+                                 const struct ins_result *r, bool all)
+{
+    const struct ins_report_item item = {.path = "tiny", .history = h, .result = r};
+    const struct ins_report_options o = {.width = 80, .all = true};
+    for (const struct ins_report_writer *w = ins_report_table; w->kind; w++) {
+        struct ins_error err = {0};
+        struct ins_buf b = {0};
+        if (!all && strcmp(w->kind, "text") != 0)
+            continue;
+        const enum ins_status st = w->write(&b, &item, 1, &o, &err);
+        const bool written = st == INS_OK && !b.failed && b.len;
+        ins_buf_release(&b);
+        if (!written)
+            return "a report is not written";
+    }
+    return NULL;
+}
+
 const char *compare_history(const struct tiny_history *tiny, struct tally *tally)
 {
     struct ins_error err = {0};
@@ -140,142 +198,15 @@ const char *compare_history(const struct tiny_history *tiny, struct tally *tally
         wrong = wrong_counts(h, r);
     if (!wrong)
         wrong = wrong_anomalies(h, r, tally);
+    if (!wrong)
+        wrong = wrong_certificate(h, r, tally);
+    if (!wrong && r->anomaly.len)
+        wrong = wrong_reports(h, r, !tally || tally->histories % 8 == 0);
     if (tally)
         tally->histories++;
     ins_result_free(r);
     ins_history_free(h);
     return wrong;
-}
-
-/* ---- variants ---- */
-
-/* Bit sets of the levels that the checkers pass and fail. */
-static bool verdicts_on(const struct tiny_history *tiny, unsigned *passed,
-                        unsigned *failed)
-{
-    struct ins_error err = {0};
-    struct ins_history *h;
-    struct ins_result *r = NULL;
-    if (tiny_build(tiny, &h, &err) != INS_OK)
-        return false;
-    const bool checked = check_all(h, &r);
-    *passed = *failed = 0;
-    for (int l = 0; checked && l < INS_N_LEVELS; l++) {
-        *passed |= (unsigned)(r->level[l].verdict == INS_PASS) << l;
-        *failed |= (unsigned)(r->level[l].verdict == INS_FAIL) << l;
-    }
-    ins_result_free(r);
-    ins_history_free(h);
-    return checked;
-}
-
-static void shuffle(uint8_t *at, unsigned n, struct ins_rng *rng)
-{
-    for (unsigned i = n; i > 1; i--) {
-        const unsigned j = ins_rng_below(rng, i);
-        const uint8_t x = at[i - 1];
-        at[i - 1] = at[j];
-        at[j] = x;
-    }
-}
-
-/* Other keys, other session names, and the sessions in another order. */
-static struct tiny_history rename_all(const struct tiny_history *h, struct ins_rng *rng)
-{
-    struct tiny_history out = *h;
-    uint8_t key[TINY_KEYS], session[TINY_TXNS];
-    for (unsigned i = 0; i < TINY_KEYS; i++)
-        key[i] = (uint8_t)i;
-    for (unsigned i = 0; i < TINY_TXNS; i++)
-        session[i] = (uint8_t)i;
-    shuffle(key, h->n_keys, rng);
-    shuffle(session, TINY_TXNS, rng);
-    for (unsigned k = 0; k < h->n_keys; k++) {
-        out.list[key[k]] = h->list[k];
-        out.init[key[k]] = h->init[k];
-    }
-    unsigned n = 0;
-    for (unsigned s = 0; s < TINY_TXNS; s++)
-        for (unsigned t = 0; t < h->n_txns; t++) {
-            if (session[h->txn[t].session] != s)
-                continue;
-            out.txn[n] = h->txn[t];
-            out.txn[n].session = (uint8_t)s;
-            for (unsigned o = 0; o < h->txn[t].n_ops; o++)
-                out.txn[n].op[o].key = key[h->txn[t].op[o].key];
-            n++;
-        }
-    return out;
-}
-
-static bool shows(const struct tiny_history *h, const struct tiny_op *r,
-                  const struct tiny_op *w)
-{
-    if (r->type != TINY_READ || w->type != TINY_WRITE || r->key != w->key)
-        return false;
-    if (!h->list[r->key])
-        return r->value == w->value;
-    return r->len && memchr(r->list, w->value, r->len) != NULL;
-}
-
-/* Does somebody else read a value that transaction t wrote? */
-static bool is_read(const struct tiny_history *h, unsigned t)
-{
-    for (unsigned other = 0; other < h->n_txns; other++)
-        for (unsigned o = 0; other != t && o < h->txn[other].n_ops; o++)
-            for (unsigned i = 0; i < h->txn[t].n_ops; i++)
-                if (shows(h, &h->txn[other].op[o], &h->txn[t].op[i]))
-                    return true;
-    return false;
-}
-
-static const char *wrong_without_reads(const struct tiny_history *h, unsigned passed)
-{
-    unsigned less, failed;
-    for (unsigned t = 0; t < h->n_txns; t++)
-        for (unsigned o = 0; o < h->txn[t].n_ops; o++) {
-            struct tiny_history next = *h;
-            if (h->txn[t].op[o].type != TINY_READ)
-                continue;
-            tiny_drop_op(&next, t, o);
-            if (!verdicts_on(&next, &less, &failed))
-                return "a variant is not checked";
-            if (failed & passed)
-                return "a read less makes a level fail";
-        }
-    return NULL;
-}
-
-static const char *wrong_without_txns(const struct tiny_history *h, unsigned passed)
-{
-    unsigned less, failed;
-    for (unsigned t = 0; t < h->n_txns; t++) {
-        struct tiny_history next = *h;
-        if (is_read(h, t))
-            continue;
-        tiny_drop_txn(&next, t);
-        if (!verdicts_on(&next, &less, &failed))
-            return "a variant is not checked";
-        if (failed & passed)
-            return "a transaction less makes a level fail";
-    }
-    return NULL;
-}
-
-const char *compare_variants(const struct tiny_history *h, struct ins_rng *rng)
-{
-    unsigned passed, failed, other_passed, other_failed;
-    const struct tiny_history renamed = rename_all(h, rng);
-    if (!verdicts_on(h, &passed, &failed) ||
-        !verdicts_on(&renamed, &other_passed, &other_failed))
-        return "a variant is not checked";
-    if (passed != other_passed || failed != other_failed)
-        return "other names give other verdicts";
-    for (int l = 0; l < INS_N_LEVELS; l++)
-        if (((passed >> l) & 1) && (failed & ins_level_table[l].implies))
-            return "a level holds and a weaker one fails";
-    const char *wrong = wrong_without_reads(h, passed);
-    return wrong ? wrong : wrong_without_txns(h, passed);
 }
 
 /* ---- failure files ---- */
