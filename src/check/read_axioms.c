@@ -14,7 +14,7 @@
 
 #include "base/pool.h"
 
-enum { FEW_WRITERS = 48, FILTER_BITS = 4096, MAX_PARTS = 64 };
+enum { FEW_WRITERS = 48, FILTER_BITS = 4096, MAX_PARTS = 64, WAVE_OPS = 1 << 15 };
 
 /* A transaction that t3 reads from, or a crowded key that it reads. */
 struct source {
@@ -24,19 +24,24 @@ struct source {
 
 struct scan {
     struct ins_weak *w;
-    bool atomic; /* ra instead of rc */
-    bool crowds; /* most writes are of crowded keys */
-    ins_txn first, last;
-    struct ins_vec_inferred out;
+    bool atomic;                   /* ra instead of rc */
+    uint32_t n_waves;              /* of all parts, see scan_waves */
+    uint32_t wave, wave_end;       /* the waves of this part */
+    uint32_t session, session_end; /* and its sessions, see scan_sessions */
+    struct ins_vec_inferred by_session, by_source;
     /* for one transaction */
-    uint64_t filter[FILTER_BITS / 64];
+    uint32_t *read; /* its external reads, ascending */
+    uint32_t n_reads, n_few, n_sources;
+    ins_txn *sources;      /* whom it reads from, in the order of first reads */
     struct source *source; /* open addressing on txn, INS_NONE when free */
     struct crowded {
         ins_key key; /* INS_NONE when free */
         uint32_t op; /* its latest read so far; `next` leads to the earlier ones */
     } * crowded;
-    uint32_t *next; /* by operation within the transaction */
-    uint32_t mask, n_crowded;
+    uint32_t *next;     /* by operation within the transaction */
+    uint64_t crowd_set; /* a bit for each crowded key that it reads, see key_bit */
+    uint64_t filter[FILTER_BITS / 64];
+    uint32_t mask;
     size_t room;
     bool failed;
 };
@@ -62,9 +67,23 @@ static struct crowded *find_crowded(const struct scan *s, ins_key k)
     return &s->crowded[i];
 }
 
+static uint64_t key_bit(ins_key k)
+{
+    return UINT64_C(1) << ((k * UINT32_C(0x9E3779B1)) >> 26);
+}
+
 static uint64_t n_writers(const struct ins_history *h, ins_key k)
 {
     return h->key_writer_off[k + 1] - h->key_writer_off[k];
+}
+
+static void release_txn(struct scan *s)
+{
+    ins_free(s->read);
+    ins_free(s->sources);
+    ins_free(s->source);
+    ins_free(s->crowded);
+    ins_free(s->next);
 }
 
 static bool reserve(struct scan *s, uint32_t n_ops)
@@ -75,61 +94,90 @@ static bool reserve(struct scan *s, uint32_t n_ops)
     s->mask = mask;
     if (mask < s->room)
         return true;
-    ins_free(s->source);
-    ins_free(s->crowded);
-    ins_free(s->next);
+    release_txn(s);
     s->room = (size_t)mask + 1;
+    s->read = INS_NEW(uint32_t, s->room);
+    s->sources = INS_NEW(ins_txn, s->room);
     s->source = INS_NEW(struct source, s->room);
     s->crowded = INS_NEW(struct crowded, s->room);
     s->next = INS_NEW(uint32_t, s->room);
-    s->failed = !s->source || !s->crowded || !s->next;
+    s->failed = !s->read || !s->sources || !s->source || !s->crowded || !s->next;
     return !s->failed;
 }
 
-/* Note whom t reads from, and which crowded keys it reads. */
-static void collect(struct scan *s, ins_txn t)
+/* The external reads of t.  Reads and writes follow each other in no order that a
+ * processor could guess: so there is no branch to guess. */
+static void collect_reads(struct scan *s, ins_txn t)
 {
     const struct ins_history *h = s->w->h;
-    memset(s->filter, 0, sizeof s->filter);
-    memset(s->source, 0xff, ((size_t)s->mask + 1) * sizeof *s->source);
-    s->n_crowded = 0;
+    const uint64_t *const aside = s->w->use_aside ? s->w->aside : NULL;
+    uint32_t n = 0;
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-        if (!ins_weak_reads(s->w, op))
-            continue;
+        s->read[n] = op;
+        n += (h->op_key[op] < INS_OP_WRITE) & (h->op_from[op] < INS_FROM_SPECIAL) &
+             !(aside && aside[op / 64] >> op % 64 & 1);
+    }
+    s->n_reads = n;
+}
+
+/* Note whom t reads from. */
+static void collect_sources(struct scan *s)
+{
+    const struct ins_history *h = s->w->h;
+    memset(s->source, 0xff, ((size_t)s->mask + 1) * sizeof *s->source);
+    s->n_sources = 0;
+    for (uint32_t i = 0; i < s->n_reads; i++) {
+        const uint32_t op = s->read[i];
         __builtin_prefetch(&h->key_writer_off[h->op_key[op]]);
         const ins_txn from = h->op_from[op];
-        if (from == INS_INIT)
-            continue;
-        const uint32_t bit = from % FILTER_BITS;
-        s->filter[bit / 64] |= UINT64_C(1) << bit % 64;
         struct source *src = find_source(s, from);
-        if (src->txn == INS_NONE)
-            *src = (struct source){from, op};
-    }
-    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-        if (!ins_weak_reads(s->w, op))
+        if (src->txn != INS_NONE || from == INS_INIT)
             continue;
+        *src = (struct source){from, op};
+        s->sources[s->n_sources++] = from;
+    }
+}
+
+/* Note which crowded keys t reads; the other keys are put at the front of s->read. */
+static void collect_keys(struct scan *s, ins_txn t)
+{
+    const struct ins_history *h = s->w->h;
+    s->crowd_set = 0;
+    s->n_few = 0;
+    for (uint32_t i = 0; i < s->n_reads; i++) {
+        const uint32_t op = s->read[i];
         const ins_key k = h->op_key[op];
         if (n_writers(h, k) <= FEW_WRITERS) {
             const ins_txn *list = h->key_writer + h->key_writer_off[k];
             __builtin_prefetch(list);
             __builtin_prefetch(list + 16);
+            s->read[s->n_few++] = op;
             continue;
         }
-        if (!s->n_crowded)
+        if (!s->crowd_set)
             memset(s->crowded, 0xff, ((size_t)s->mask + 1) * sizeof *s->crowded);
+        s->crowd_set |= key_bit(k);
         struct crowded *c = find_crowded(s, k);
         s->next[op - h->txn_op[t]] = c->key == INS_NONE ? INS_NONE : c->op;
-        s->n_crowded += c->key == INS_NONE;
         *c = (struct crowded){k, op};
     }
 }
 
-static void infer(struct scan *s, ins_txn from, uint32_t op)
+static void infer(const struct scan *s, struct ins_vec_inferred *out, ins_txn from,
+                  uint32_t op)
 {
     const ins_txn to = s->w->h->op_from[op];
     if (from != to)
-        ins_vec_inferred_push(&s->out, (struct ins_inferred){from, to, op});
+        ins_vec_inferred_push(out, (struct ins_inferred){from, to, op});
+}
+
+static void fill_filter(struct scan *s)
+{
+    memset(s->filter, 0, sizeof s->filter);
+    for (uint32_t i = 0; i < s->n_sources; i++) {
+        const uint32_t bit = s->sources[i] % FILTER_BITS;
+        s->filter[bit / 64] |= UINT64_C(1) << bit % 64;
+    }
 }
 
 /* The writers of the key of `op`, few of them, that t reads from. */
@@ -145,7 +193,7 @@ static void match_writers(struct scan *s, uint32_t op)
             continue;
         const struct source *src = find_source(s, t2);
         if (src->txn == t2 && (s->atomic || src->first_op < op))
-            infer(s, t2, op);
+            infer(s, &s->by_source, t2, op);
     }
 }
 
@@ -163,53 +211,33 @@ static void match_reads(struct scan *s, const struct source *src,
             (s->atomic || earlier > src->first_op))
             continue;
         if (s->atomic || op > src->first_op)
-            infer(s, src->txn, op);
+            infer(s, &s->by_source, src->txn, op);
     }
 }
 
-static void match_crowded(struct scan *s, ins_txn t)
+/* The crowded keys that t reads and t2, which it reads from, writes. */
+static void match_crowded(struct scan *s, ins_txn t, ins_txn t2)
 {
     const struct ins_history *h = s->w->h;
-    const uint32_t first_op = h->txn_op[t];
-    for (uint32_t op = first_op; op < h->txn_op[t + 1]; op++) {
-        if (!ins_weak_reads(s->w, op) || h->op_from[op] == INS_INIT)
-            continue;
-        const struct source *src = find_source(s, h->op_from[op]);
-        if (src->first_op != op)
-            continue;
-        const ins_txn t2 = src->txn;
-        if (h->txn_op[t2 + 1] - h->txn_op[t2] <= 2 * s->mask) {
-            for (uint32_t o = h->txn_op[t2]; o < h->txn_op[t2 + 1]; o++) {
-                if (!ins_is_write(h, o) || h->op_from[o] != INS_WRITE_FINAL)
-                    continue;
-                const struct crowded *c = find_crowded(s, ins_op_key(h, o));
-                if (c->key != INS_NONE)
-                    match_reads(s, src, c, first_op);
-            }
-        } else {
-            for (uint32_t i = 0; i <= s->mask; i++)
-                if (s->crowded[i].key != INS_NONE &&
-                    ins_history_writes(h, t2, s->crowded[i].key))
-                    match_reads(s, src, &s->crowded[i], first_op);
-        }
+    const struct source *src = find_source(s, t2);
+    const uint32_t first_op = h->txn_op[t], begin = h->txn_op[t2];
+    const uint32_t end = h->txn_op[t2 + 1];
+    if (end - begin > 2 * s->mask) {
+        for (uint32_t i = 0; i <= s->mask; i++)
+            if (s->crowded[i].key != INS_NONE &&
+                ins_history_writes(h, t2, s->crowded[i].key))
+                match_reads(s, src, &s->crowded[i], first_op);
+        return;
     }
-}
-
-/* ra only: the latest writer of the key before t in t's own session. */
-static void match_session(struct scan *s, ins_txn t, uint32_t session, uint32_t op)
-{
-    const struct ins_history *h = s->w->h;
-    const ins_key k = h->op_key[op];
-    uint64_t lo = h->key_writer_off[k], hi = h->key_writer_off[k + 1];
-    while (lo < hi) { /* the first writer that is not before t */
-        const uint64_t mid = lo + (hi - lo) / 2;
-        if (h->key_writer[mid] < t)
-            lo = mid + 1;
-        else
-            hi = mid;
+    for (uint32_t op = begin; op < end; op++) {
+        const uint32_t word = h->op_key[op];
+        if (!(s->crowd_set & key_bit(word & INS_OP_KEY) & -(uint64_t)(word >> 31)) ||
+            h->op_from[op] != INS_WRITE_FINAL)
+            continue;
+        const struct crowded *c = find_crowded(s, word & INS_OP_KEY);
+        if (c->key != INS_NONE)
+            match_reads(s, src, c, first_op);
     }
-    if (lo > h->key_writer_off[k] && h->key_writer[lo - 1] >= h->session_first[session])
-        infer(s, h->key_writer[lo - 1], op);
 }
 
 static void scan_txn(struct scan *s, ins_txn t)
@@ -217,106 +245,113 @@ static void scan_txn(struct scan *s, ins_txn t)
     const struct ins_history *h = s->w->h;
     if (!ins_counted(h, t) || !reserve(s, h->txn_op[t + 1] - h->txn_op[t]))
         return;
-    const uint32_t session = s->atomic ? ins_session_of(s->w, t) : 0;
-    collect(s, t);
-    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-        if (!ins_weak_reads(s->w, op))
-            continue;
-        if (s->atomic)
-            match_session(s, t, session, op);
-        if (n_writers(h, h->op_key[op]) <= FEW_WRITERS)
-            match_writers(s, op);
-    }
-    if (s->n_crowded)
-        match_crowded(s, t);
+    collect_reads(s, t);
+    collect_sources(s);
+    collect_keys(s, t);
+    if (s->n_few)
+        fill_filter(s);
+    for (uint32_t i = 0; i < s->n_few; i++)
+        match_writers(s, s->read[i]);
+    for (uint32_t i = 0; s->crowd_set && i < s->n_sources; i++)
+        match_crowded(s, t, s->sources[i]);
 }
 
-/* One session: the commit order is the session's, so that every read must be from the
- * latest writer before it; looking at the session alone is enough, and linear. */
-static void scan_single_session(struct scan *s, ins_txn *latest)
+/* ra only: the latest writer of each key in the reader's own session, in one pass. */
+static void scan_sessions(struct scan *s)
 {
     const struct ins_history *h = s->w->h;
-    for (ins_txn t = 1; t < h->n_txns; t++) {
-        if (!ins_counted(h, t))
-            continue;
-        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
-            if (ins_weak_reads(s->w, op) && latest[h->op_key[op]] != INS_INIT)
-                infer(s, latest[h->op_key[op]], op);
-        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
-            if (ins_is_write(h, op))
-                latest[ins_op_key(h, op)] = t;
+    ins_txn *const latest = INS_NEW0(ins_txn, h->n_keys);
+    s->failed |= !latest;
+    for (uint32_t i = s->session; i < s->session_end && !s->failed; i++) {
+        const ins_txn first = h->session_first[i];
+        for (ins_txn t = first; t < h->session_first[i + 1]; t++) {
+            if (!ins_counted(h, t))
+                continue;
+            for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+                ins_txn *const at = &latest[ins_op_key(h, op)];
+                if (ins_is_write(h, op))
+                    *at = t;
+                else if (*at >= first && *at < t && ins_weak_reads(s->w, op))
+                    infer(s, &s->by_session, *at, op);
+            }
+        }
+        if (ins_limit_hit(s->w->limit))
+            break;
     }
+    ins_free(latest);
 }
 
-/* What a transaction to come will look at: the operations of those it reads from. */
-static void prefetch_sources(const struct ins_history *h, ins_txn t, bool bounds)
+/* Sessions go forward side by side, and mostly read what was written not long before:
+ * a stretch of every session, then the next of every session, finds those transactions
+ * still in the cache. */
+static void scan_waves(struct scan *s)
 {
-    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-        const ins_txn from = h->op_from[op];
-        if (h->op_key[op] & INS_OP_WRITE || from >= INS_FROM_SPECIAL)
-            continue;
-        if (bounds) {
-            __builtin_prefetch(&h->txn_op[from]);
-            __builtin_prefetch(&h->key_writer_off[h->op_key[op]]);
-        } else {
-            __builtin_prefetch(&h->op_key[h->txn_op[from]]);
-            __builtin_prefetch(&h->op_from[h->txn_op[from]]);
+    const struct ins_history *h = s->w->h;
+    for (uint32_t wave = s->wave; wave < s->wave_end; wave++) {
+        for (uint32_t i = 0; i < h->n_sessions; i++) {
+            const uint64_t first = h->session_first[i];
+            const uint64_t n = h->session_first[i + 1] - first;
+            const ins_txn end = (ins_txn)(first + n * (wave + 1) / s->n_waves);
+            for (ins_txn t = (ins_txn)(first + n * wave / s->n_waves); t < end; t++)
+                scan_txn(s, t);
         }
+        if (s->failed || ins_limit_hit(s->w->limit))
+            return;
     }
 }
 
 static void scan_part(void *context, unsigned i)
 {
     struct scan *s = (struct scan *)context + i;
-    enum { SOON = 4, LATER = 8 };
-    for (ins_txn t = s->first; t < s->last && !s->failed; t++) {
-        if (s->crowds && t + LATER < s->last) {
-            prefetch_sources(s->w->h, t + LATER, true);
-            prefetch_sources(s->w->h, t + SOON, false);
-        }
-        scan_txn(s, t);
-        if (!(t & 0xfff) && ins_limit_hit(s->w->limit))
-            break;
-    }
+    if (s->atomic)
+        scan_sessions(s);
+    /* In a single session the commit order is the session's, so that every read must
+     * be from the latest writer before it: no other source infers more. */
+    if (!s->atomic || s->w->h->n_sessions > 1)
+        scan_waves(s);
 }
 
 static void split(struct scan *s, struct ins_weak *w, unsigned parts, bool atomic)
 {
     const struct ins_history *h = w->h;
-    uint64_t crowded = 0;
-    for (ins_key k = 0; k < h->n_keys; k++)
-        crowded += n_writers(h, k) > FEW_WRITERS ? n_writers(h, k) : 0;
-    ins_txn t = 1;
+    uint32_t session = 0;
     for (unsigned i = 0; i < parts; i++) {
         const uint64_t end = (uint64_t)h->n_ops * (i + 1) / parts;
-        s[i].crowds = crowded > h->key_writer_off[h->n_keys] / 2;
         s[i].w = w;
         s[i].atomic = atomic;
-        s[i].first = t;
-        while (t < h->n_txns && (h->txn_op[t + 1] <= end || i + 1 == parts))
-            t++;
-        s[i].last = t;
+        s[i].n_waves = h->n_ops / WAVE_OPS + 1;
+        s[i].wave = (uint32_t)((uint64_t)s[i].n_waves * i / parts);
+        s[i].wave_end = (uint32_t)((uint64_t)s[i].n_waves * (i + 1) / parts);
+        s[i].session = session;
+        while (session < h->n_sessions &&
+               (h->txn_op[h->session_first[session + 1]] <= end || i + 1 == parts))
+            session++;
+        s[i].session_end = session;
     }
 }
 
-/* Put the parts together in order and free them. */
+static void append(struct ins_vec_inferred *out, struct ins_vec_inferred *part)
+{
+    if (part->len && ins_vec_inferred_reserve(out, part->len)) {
+        memcpy(out->at + out->len, part->at, part->len * sizeof *out->at);
+        out->len += part->len;
+    }
+    out->failed |= part->failed;
+    ins_vec_inferred_release(part);
+}
+
+/* Put the parts together, in an order that does not depend on their number, and free
+ * them. */
 static enum ins_status join(struct scan *s, unsigned parts,
                             struct ins_vec_inferred *out, struct ins_error *err)
 {
     bool failed = false;
+    for (unsigned i = 0; i < parts; i++)
+        append(out, &s[i].by_session);
     for (unsigned i = 0; i < parts; i++) {
-        failed |= s[i].failed || s[i].out.failed;
-        if (!i) {
-            *out = s[0].out;
-        } else {
-            if (ins_vec_inferred_reserve(out, s[i].out.len) && s[i].out.len)
-                memcpy(out->at + out->len, s[i].out.at, s[i].out.len * sizeof *out->at);
-            out->len += out->failed ? 0 : s[i].out.len;
-            ins_vec_inferred_release(&s[i].out);
-        }
-        ins_free(s[i].source);
-        ins_free(s[i].crowded);
-        ins_free(s[i].next);
+        append(out, &s[i].by_source);
+        failed |= s[i].failed;
+        release_txn(&s[i]);
     }
     ins_free(s);
     return failed || out->failed ? ins_nomem(err, "commit order edges") : INS_OK;
@@ -326,22 +361,14 @@ static enum ins_status infer_all(struct ins_weak *w, bool atomic,
                                  struct ins_vec_inferred *out, struct ins_error *err)
 {
     const struct ins_history *h = w->h;
-    const bool single = atomic && h->n_sessions == 1;
-    unsigned parts = h->n_ops < 1 << 14 || single ? 1 : ins_threads(w->threads);
+    unsigned parts = h->n_ops < 1 << 14 ? 1 : ins_threads(w->threads);
     if (parts > MAX_PARTS)
         parts = MAX_PARTS;
     struct scan *s = INS_NEW0(struct scan, parts);
-    ins_txn *latest = single ? INS_NEW0(ins_txn, h->n_keys) : NULL;
-    if (!s || (single && !latest)) {
-        ins_free(s);
+    if (!s)
         return ins_nomem(err, "commit order edges");
-    }
     split(s, w, parts, atomic);
-    if (single)
-        scan_single_session(s, latest);
-    else
-        ins_parallel(parts, scan_part, s);
-    ins_free(latest);
+    ins_parallel(parts, scan_part, s);
     const enum ins_status st = join(s, parts, out, err);
     if (st == INS_OK && ins_limit_hit(w->limit))
         return ins_fail(err, INS_E_LIMIT, 0, "%s", ins_limit_reason(w->limit));
