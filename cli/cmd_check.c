@@ -329,7 +329,9 @@ int cmd_check(const struct options *o)
 
     pthread_t thread[64];
     unsigned started = 0;
-    while (started < workers && !pthread_create(&thread[started], NULL, worker, &r))
+    /* A single history needs nobody else: there is nothing to print meanwhile. */
+    while (r.n_jobs > 1 && started < workers &&
+           !pthread_create(&thread[started], NULL, worker, &r))
         started++;
     if (!started)
         (void)worker(&r);

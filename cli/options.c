@@ -67,7 +67,7 @@ static double number_at(const char *text, enum option_kind kind, const char **en
     if (*stop == 'b' || *stop == 'B')
         stop++;
     *end = stop;
-    return x * exp2(10 * (double)(unit - units + 1));
+    return x * (double)(1ull << 10 * (unit - units + 1));
 }
 
 static bool in_range(double x, const char *range, enum option_kind kind)
@@ -80,6 +80,12 @@ static bool in_range(double x, const char *range, enum option_kind kind)
     return !*most || x <= number_at(most, kind, &end);
 }
 
+/* From 2^53 on every double is whole. */
+static bool is_whole(double x)
+{
+    return fabs(x) >= 0x1p53 || x == (double)(int64_t)x;
+}
+
 static bool read_number(const struct option_row *row, const char *text, double *out)
 {
     const char *end;
@@ -88,7 +94,7 @@ static bool read_number(const struct option_row *row, const char *text, double *
                        : row->kind == SIZE ? "a size such as 500M or 4G"
                                            : "a number";
     if (!end || *end || isspace((unsigned char)*text) ||
-        (row->kind == WHOLE && x != floor(x))) {
+        (row->kind == WHOLE && !is_whole(x))) {
         (void)complain("--%s takes %s, not '%s'", row->name, what, text);
         return false;
     }

@@ -2,7 +2,23 @@
 
 #include "fail.h"
 
-#include <math.h>
+/* (1 + 1/i)^-theta, i at least 2, by the binomial series.  Not pow(), whose last bits
+ * are another library's choice. */
+static double ratio(double i, double theta)
+{
+    double sum = 1, term = 1;
+    for (int k = 0; term > 1e-18 || term < -1e-18; k++) {
+        term *= -(theta + k) / ((k + 1) * i);
+        sum += term;
+    }
+    return sum;
+}
+
+/* The weight of the key after number i, counted from 1, from that of key i. */
+static double next_weight(double weight, uint32_t i, double theta)
+{
+    return i > 1 ? weight * ratio(i, theta) : ratio(2, theta) * ratio(3, theta);
+}
 
 int ins_spread_init(struct ins_spread *s, const char *spec, uint32_t n,
                     struct insula_error *error)
@@ -32,9 +48,11 @@ int ins_spread_init(struct ins_spread *s, const char *spec, uint32_t n,
     s->weight = calloc(n, sizeof *s->weight);
     if (!s->weight)
         return ins_rec_fail(error, INSULA_E_NOMEM, "out of memory for %u keys", n);
-    double sum = 0;
-    for (uint32_t i = 0; i < n; i++)
-        s->weight[i] = sum += pow(i + 1.0, -theta);
+    double sum = s->weight[0] = 1, weight = 1;
+    for (uint32_t i = 1; i < n; i++) {
+        weight = next_weight(weight, i, theta);
+        s->weight[i] = sum += weight;
+    }
     for (uint32_t i = 0; i < n; i++)
         s->weight[i] /= sum;
     return 0;

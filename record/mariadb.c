@@ -12,8 +12,8 @@
  * no version, so a later read of the same transaction may not show it, and no other
  * transaction conflicts with it.  A write of ours means a write, also of a value that
  * is there already; the column n changes each time and makes it one. */
+#include "client.h"
 #include "driver.h"
-
 #include "fail.h"
 
 #include <errmsg.h>
@@ -28,13 +28,33 @@
 
 enum statement { READ, WRITE, UPSERT, APPEND, UPSERT_LIST, STATEMENTS };
 
+/* What is used of the client; see client.h. */
+/* clang-format off */
+#define CALLS(X) \
+    X(mysql_close) X(mysql_errno) X(mysql_error) X(mysql_fetch_row) \
+    X(mysql_free_result) X(mysql_get_server_info) X(mysql_init) X(mysql_optionsv) \
+    X(mysql_query) X(mysql_real_connect) X(mysql_real_query) X(mysql_select_db) \
+    X(mysql_server_init) X(mysql_stmt_bind_param) X(mysql_stmt_bind_result) \
+    X(mysql_stmt_close) X(mysql_stmt_errno) X(mysql_stmt_error) \
+    X(mysql_stmt_execute) X(mysql_stmt_fetch) X(mysql_stmt_free_result) \
+    X(mysql_stmt_init) X(mysql_stmt_prepare) X(mysql_store_result)
+/* clang-format on */
+struct lib {
+    CALLS(INS_CLIENT_POINTER)
+};
+static const char *const calls[] = {CALLS(INS_CLIENT_NAME)};
+static const struct ins_client client = {"libmariadb.so.3", "libmariadb3", calls,
+                                         sizeof calls / sizeof calls[0]};
+
 struct own {
+    struct lib lib;
     bool made_table;
     char socket[256];
 };
 
 struct connection {
     struct ins_connection base;
+    const struct lib *lib;
     MYSQL *my;
     MYSQL_STMT *statement[STATEMENTS];
     uint32_t preload;
@@ -58,7 +78,8 @@ static MYSQL *open_connection(const struct ins_target *target,
 {
     const struct ins_url *url = &target->url;
     const struct own *own = target->own;
-    MYSQL *my = mysql_init(NULL);
+    const struct lib *lib = &own->lib;
+    MYSQL *my = lib->mysql_init(NULL);
     if (!my) {
         (void)ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
         return NULL;
@@ -67,36 +88,38 @@ static MYSQL *open_connection(const struct ins_target *target,
     const char *socket = yours ? ins_url_get(url, "socket") : own->socket;
     long port = url->port ? strtol(url->port, NULL, 10) : 0;
     unsigned timeout = 10;
-    (void)mysql_optionsv(my, MYSQL_OPT_CONNECT_TIMEOUT, &timeout);
-    if (!mysql_real_connect(my, yours && !socket ? url->host : NULL,
-                            url->user ? url->user : (yours ? NULL : "root"),
-                            url->password, yours ? url->database : NULL, (unsigned)port,
-                            socket, 0)) {
-        (void)ins_rec_fail(error, INSULA_E_IO, "mariadb: %s", mysql_error(my));
-        mysql_close(my);
+    (void)lib->mysql_optionsv(my, MYSQL_OPT_CONNECT_TIMEOUT, &timeout);
+    if (!lib->mysql_real_connect(my, yours && !socket ? url->host : NULL,
+                                 url->user ? url->user : (yours ? NULL : "root"),
+                                 url->password, yours ? url->database : NULL,
+                                 (unsigned)port, socket, 0)) {
+        (void)ins_rec_fail(error, INSULA_E_IO, "mariadb: %s", lib->mysql_error(my));
+        lib->mysql_close(my);
         return NULL;
     }
     return my;
 }
 
-static int run(MYSQL *my, const char *sql, struct insula_error *error)
+static int run(const struct lib *lib, MYSQL *my, const char *sql,
+               struct insula_error *error)
 {
-    if (mysql_query(my, sql))
-        return ins_rec_fail(error, INSULA_E_IO, "mariadb: %s", mysql_error(my));
+    if (lib->mysql_query(my, sql))
+        return ins_rec_fail(error, INSULA_E_IO, "mariadb: %s", lib->mysql_error(my));
     return 0;
 }
 
 /* The first column of the only row, "" when there is none. */
-static void ask(MYSQL *my, const char *sql, char *answer, size_t size)
+static void ask(const struct lib *lib, MYSQL *my, const char *sql, char *answer,
+                size_t size)
 {
     answer[0] = 0;
-    if (mysql_query(my, sql))
+    if (lib->mysql_query(my, sql))
         return;
-    MYSQL_RES *result = mysql_store_result(my);
-    MYSQL_ROW row = result ? mysql_fetch_row(result) : NULL;
+    MYSQL_RES *result = lib->mysql_store_result(my);
+    MYSQL_ROW row = result ? lib->mysql_fetch_row(result) : NULL;
     if (row && row[0])
         (void)snprintf(answer, size, "%s", row[0]);
-    mysql_free_result(result);
+    lib->mysql_free_result(result);
 }
 
 /* ---- the throw-away server ---- */
@@ -194,19 +217,20 @@ static MYSQL *wait_for_server(struct ins_target *target, struct insula_error *er
 static int make_table(struct ins_target *target, MYSQL *my, struct insula_error *error)
 {
     struct own *own = target->own;
+    const struct lib *lib = &own->lib;
     char sql[1024];
     (void)snprintf(sql, sizeof sql,
                    "CREATE TABLE %s (k BIGINT PRIMARY KEY, v %s NOT NULL, "
                    "n BIGINT NOT NULL DEFAULT 0) ENGINE=InnoDB",
                    target->table, target->list ? "LONGTEXT" : "BIGINT");
-    if (mysql_query(my, sql)) {
-        if (mysql_errno(my) == ER_TABLE_EXISTS_ERROR)
+    if (lib->mysql_query(my, sql)) {
+        if (lib->mysql_errno(my) == ER_TABLE_EXISTS_ERROR)
             return ins_rec_fail(
                 error, INSULA_E_USAGE,
                 "table \"%s\" exists already in this database: drop it or "
                 "give another name with --table",
                 target->table);
-        return ins_rec_fail(error, INSULA_E_IO, "mariadb: %s", mysql_error(my));
+        return ins_rec_fail(error, INSULA_E_IO, "mariadb: %s", lib->mysql_error(my));
     }
     own->made_table = true;
     /* 1, 2, 4, ... rows: works without any sequence engine. */
@@ -219,7 +243,7 @@ static int make_table(struct ins_target *target, MYSQL *my, struct insula_error 
                 sql, sizeof sql,
                 "INSERT INTO %s (k, v) SELECT k + %u, v FROM %s WHERE k + %u < %u",
                 target->table, have, target->table, have, target->preload);
-        if (run(my, sql, error))
+        if (run(lib, my, sql, error))
             return error->status;
         have = have ? 2 * have : 1;
     }
@@ -230,38 +254,40 @@ static int make_table(struct ins_target *target, MYSQL *my, struct insula_error 
 static int configure(const struct ins_target *target, MYSQL *my,
                      struct insula_error *error)
 {
+    const struct lib *lib = &((const struct own *)target->own)->lib;
     char sql[512];
     (void)snprintf(sql, sizeof sql, "SET SESSION TRANSACTION ISOLATION LEVEL %s",
                    level_sql[target->isolation]);
-    if (run(my, sql, error))
+    if (run(lib, my, sql, error))
         return error->status;
     if (target->isolation == INS_SNAPSHOT &&
-        mysql_query(my, "SET SESSION innodb_snapshot_isolation=ON"))
+        lib->mysql_query(my, "SET SESSION innodb_snapshot_isolation=ON"))
         return ins_rec_fail(error, INSULA_E_USAGE,
                             "this server has no snapshot isolation: %s",
-                            mysql_error(my));
+                            lib->mysql_error(my));
     for (unsigned i = 0; !target->server && i < target->url.parameters; i++) {
         const char *name = target->url.parameter[i].name;
         if (!strcmp(name, "socket") || !strcmp(name, "host"))
             continue;
         (void)snprintf(sql, sizeof sql, "SET SESSION %s=%s", name,
                        target->url.parameter[i].value);
-        if (run(my, sql, error))
+        if (run(lib, my, sql, error))
             return error->status;
     }
-    return run(my, "SET SESSION autocommit=0", error);
+    return run(lib, my, "SET SESSION autocommit=0", error);
 }
 
 static void describe(struct ins_target *target, MYSQL *my)
 {
+    const struct lib *lib = &((const struct own *)target->own)->lib;
     char answer[64];
-    const char *version = mysql_get_server_info(my);
+    const char *version = lib->mysql_get_server_info(my);
     if (!strncmp(version, "5.5.5-", 6))
         version += 6;
     (void)snprintf(target->name, sizeof target->name, "%s %.*s",
                    strstr(version, "MariaDB") ? "MariaDB" : "MySQL",
                    (int)strcspn(version, "-"), version);
-    ask(my, "SELECT @@innodb_snapshot_isolation", answer, sizeof answer);
+    ask(lib, my, "SELECT @@innodb_snapshot_isolation", answer, sizeof answer);
     (void)snprintf(target->variant, sizeof target->variant, "%s",
                    !strcmp(answer, "1") ? "snapshot" : "");
     (void)snprintf(target->level_name, sizeof target->level_name, "%s%s%s",
@@ -274,7 +300,12 @@ static int prepare(struct ins_target *target, struct insula_error *error)
 {
     struct own *own = calloc(1, sizeof *own);
     target->own = own;
-    if (!own || mysql_library_init(0, NULL, NULL))
+    if (!own)
+        return ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
+    const struct lib *lib = &own->lib;
+    if (ins_client_load(&client, &own->lib, error))
+        return error->status;
+    if (lib->mysql_server_init(0, NULL, NULL))
         return ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
     bool yours = ins_url_has_server(&target->url);
     if (!yours && start_server(target, error))
@@ -286,14 +317,14 @@ static int prepare(struct ins_target *target, struct insula_error *error)
     if (!my)
         return error->status;
     if (!yours && !error->status)
-        (void)run(my, "CREATE DATABASE insula", error);
-    if (!error->status && (yours || !mysql_select_db(my, "insula")) &&
+        (void)run(lib, my, "CREATE DATABASE insula", error);
+    if (!error->status && (yours || !lib->mysql_select_db(my, "insula")) &&
         !configure(target, my, error)) {
         describe(target, my);
         if (!make_table(target, my, error))
-            (void)run(my, "COMMIT", error);
+            (void)run(lib, my, "COMMIT", error);
     }
-    mysql_close(my);
+    lib->mysql_close(my);
     return error->status;
 }
 
@@ -305,8 +336,8 @@ static void finish(struct ins_target *target)
         (void)snprintf(sql, sizeof sql, "DROP TABLE IF EXISTS %s", target->table);
         MYSQL *my = open_connection(target, NULL);
         if (my) {
-            (void)run(my, sql, NULL);
-            mysql_close(my);
+            (void)run(&own->lib, my, sql, NULL);
+            own->lib.mysql_close(my);
         }
     }
     ins_server_free(target->server);
@@ -324,9 +355,9 @@ static void close_connection(struct ins_connection *base)
         return;
     for (int i = 0; i < STATEMENTS; i++)
         if (c->statement[i])
-            (void)mysql_stmt_close(c->statement[i]);
+            (void)c->lib->mysql_stmt_close(c->statement[i]);
     if (c->my)
-        mysql_close(c->my);
+        c->lib->mysql_close(c->my);
     free(c->text);
     free(c);
 }
@@ -338,9 +369,10 @@ static int prepare_one(struct connection *c, enum statement which, const char *f
     const char *at = strstr(format, "%s");
     (void)snprintf(sql, sizeof sql, "%.*s%s%s", (int)(at - format), format,
                    target->table, at + 2);
-    MYSQL_STMT *s = c->statement[which] = mysql_stmt_init(c->my);
-    if (!s || mysql_stmt_prepare(s, sql, strlen(sql)))
-        return ins_rec_fail(error, INSULA_E_IO, "mariadb: %s", mysql_error(c->my));
+    MYSQL_STMT *s = c->statement[which] = c->lib->mysql_stmt_init(c->my);
+    if (!s || c->lib->mysql_stmt_prepare(s, sql, strlen(sql)))
+        return ins_rec_fail(error, INSULA_E_IO, "mariadb: %s",
+                            c->lib->mysql_error(c->my));
     MYSQL_BIND in[2] = {{.buffer_type = MYSQL_TYPE_LONGLONG, .buffer = &c->key},
                         {.buffer_type = MYSQL_TYPE_LONGLONG, .buffer = &c->value}};
     if (which == WRITE || which == APPEND) {
@@ -354,8 +386,9 @@ static int prepare_one(struct connection *c, enum statement which, const char *f
         text->buffer = c->text;
         text->length = &c->text_length;
     }
-    if (mysql_stmt_bind_param(s, in))
-        return ins_rec_fail(error, INSULA_E_IO, "mariadb: %s", mysql_stmt_error(s));
+    if (c->lib->mysql_stmt_bind_param(s, in))
+        return ins_rec_fail(error, INSULA_E_IO, "mariadb: %s",
+                            c->lib->mysql_stmt_error(s));
     return 0;
 }
 
@@ -371,7 +404,7 @@ static bool bind_result(struct connection *c, bool list)
         out.buffer_length = c->text_size;
         out.length = &c->text_length;
     }
-    return !mysql_stmt_bind_result(c->statement[READ], &out);
+    return !c->lib->mysql_stmt_bind_result(c->statement[READ], &out);
 }
 
 static struct ins_connection *connect_server(const struct ins_target *target,
@@ -383,9 +416,10 @@ static struct ins_connection *connect_server(const struct ins_target *target,
         free(c);
         return NULL;
     }
+    c->lib = &((const struct own *)target->own)->lib;
     c->preload = target->preload;
     c->my = open_connection(target, error);
-    if (!c->my || (target->server && mysql_select_db(c->my, "insula")) ||
+    if (!c->my || (target->server && c->lib->mysql_select_db(c->my, "insula")) ||
         configure(target, c->my, error) ||
         prepare_one(c, READ, "SELECT v FROM %s WHERE k = ?", target, error))
         goto failed;
@@ -410,7 +444,8 @@ static struct ins_connection *connect_server(const struct ins_target *target,
         return &c->base;
 failed:
     if (c->my)
-        (void)ins_rec_fail(error, INSULA_E_IO, "mariadb: %s", mysql_error(c->my));
+        (void)ins_rec_fail(error, INSULA_E_IO, "mariadb: %s",
+                           c->lib->mysql_error(c->my));
     close_connection(&c->base);
     return NULL;
 }
@@ -435,16 +470,16 @@ static enum ins_answer judge(struct connection *c, unsigned code, const char *me
 static enum ins_answer execute(struct connection *c, enum statement which)
 {
     MYSQL_STMT *s = c->statement[which];
-    if (mysql_stmt_execute(s))
-        return judge(c, mysql_stmt_errno(s), mysql_stmt_error(s));
+    if (c->lib->mysql_stmt_execute(s))
+        return judge(c, c->lib->mysql_stmt_errno(s), c->lib->mysql_stmt_error(s));
     return INS_DONE;
 }
 
 static enum ins_answer simple(struct ins_connection *base, const char *sql)
 {
     struct connection *c = (struct connection *)base;
-    if (mysql_real_query(c->my, sql, strlen(sql)))
-        return judge(c, mysql_errno(c->my), mysql_error(c->my));
+    if (c->lib->mysql_real_query(c->my, sql, strlen(sql)))
+        return judge(c, c->lib->mysql_errno(c->my), c->lib->mysql_error(c->my));
     return INS_DONE;
 }
 
@@ -473,16 +508,16 @@ static enum ins_answer fetch(struct connection *c, int64_t key, bool *found)
     enum ins_answer answer = execute(c, READ);
     if (answer != INS_DONE)
         return answer;
-    int rc = mysql_stmt_fetch(s);
+    int rc = c->lib->mysql_stmt_fetch(s);
     if (rc == 1)
-        answer = judge(c, mysql_stmt_errno(s), mysql_stmt_error(s));
+        answer = judge(c, c->lib->mysql_stmt_errno(s), c->lib->mysql_stmt_error(s));
     *found = rc == 0 || rc == MYSQL_DATA_TRUNCATED;
     if (rc == MYSQL_DATA_TRUNCATED) {
         (void)snprintf(c->base.message, sizeof c->base.message, "a list is too long");
         answer = INS_ERROR;
     }
-    if (mysql_stmt_free_result(s) && answer == INS_DONE)
-        answer = judge(c, mysql_stmt_errno(s), mysql_stmt_error(s));
+    if (c->lib->mysql_stmt_free_result(s) && answer == INS_DONE)
+        answer = judge(c, c->lib->mysql_stmt_errno(s), c->lib->mysql_stmt_error(s));
     return answer;
 }
 

@@ -5,8 +5,8 @@
  *
  * Statements are prepared once, with binary numbers.  BEGIN travels with the first
  * statement of its transaction; every other statement waits for its answer. */
+#include "client.h"
 #include "driver.h"
-
 #include "fail.h"
 
 #include <endian.h>
@@ -16,13 +16,31 @@
 #define INT8OID 20
 #define TEXTOID 25
 
+/* What is used of the client; see client.h. */
+/* clang-format off */
+#define CALLS(X) \
+    X(PQclear) X(PQcmdStatus) X(PQconnectdb) X(PQenterPipelineMode) \
+    X(PQerrorMessage) X(PQexec) X(PQfinish) X(PQgetResult) X(PQgetlength) \
+    X(PQgetvalue) X(PQntuples) X(PQparameterStatus) X(PQpipelineSync) \
+    X(PQprepare) X(PQresultErrorField) X(PQresultStatus) X(PQsendQueryPrepared) \
+    X(PQsetNoticeProcessor) X(PQstatus)
+/* clang-format on */
+struct lib {
+    CALLS(INS_CLIENT_POINTER)
+};
+static const char *const calls[] = {CALLS(INS_CLIENT_NAME)};
+static const struct ins_client client = {"libpq.so.5", "libpq5", calls,
+                                         sizeof calls / sizeof calls[0]};
+
 struct own {
+    struct lib lib;
     char *conninfo;
     bool made_table;
 };
 
 struct connection {
     struct ins_connection base;
+    const struct lib *lib;
     PGconn *pg;
     bool begin_pending;
     uint32_t preload;
@@ -43,25 +61,28 @@ static void no_notice(void *context, const char *message)
 
 static PGconn *open_connection(const struct own *own, struct insula_error *error)
 {
-    PGconn *pg = PQconnectdb(own->conninfo);
-    if (PQstatus(pg) != CONNECTION_OK) {
-        (void)ins_rec_fail(error, INSULA_E_IO, "postgres: %s", PQerrorMessage(pg));
-        PQfinish(pg);
+    const struct lib *lib = &own->lib;
+    PGconn *pg = lib->PQconnectdb(own->conninfo);
+    if (lib->PQstatus(pg) != CONNECTION_OK) {
+        (void)ins_rec_fail(error, INSULA_E_IO, "postgres: %s", lib->PQerrorMessage(pg));
+        lib->PQfinish(pg);
         return NULL;
     }
-    (void)PQsetNoticeProcessor(pg, no_notice, NULL);
+    (void)lib->PQsetNoticeProcessor(pg, no_notice, NULL);
     return pg;
 }
 
 /* Run one statement on a connection that is not in pipeline mode. */
-static int run(PGconn *pg, const char *sql, struct insula_error *error)
+static int run(const struct lib *lib, PGconn *pg, const char *sql,
+               struct insula_error *error)
 {
-    PGresult *r = PQexec(pg, sql);
-    ExecStatusType status = PQresultStatus(r);
+    PGresult *r = lib->PQexec(pg, sql);
+    ExecStatusType status = lib->PQresultStatus(r);
     int failed = 0;
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
-        failed = ins_rec_fail(error, INSULA_E_IO, "postgres: %s", PQerrorMessage(pg));
-    PQclear(r);
+        failed =
+            ins_rec_fail(error, INSULA_E_IO, "postgres: %s", lib->PQerrorMessage(pg));
+    lib->PQclear(r);
     return failed;
 }
 
@@ -156,34 +177,35 @@ static PGconn *wait_for_server(struct ins_target *target, struct insula_error *e
 
 static int make_table(struct ins_target *target, PGconn *pg, struct insula_error *error)
 {
+    struct own *own = target->own;
+    const struct lib *lib = &own->lib;
     char sql[1024];
     (void)snprintf(sql, sizeof sql,
                    "CREATE TABLE %s (k bigint PRIMARY KEY, v %s NOT NULL)",
                    target->table, target->list ? "text" : "bigint");
-    PGresult *r = PQexec(pg, sql);
-    const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+    PGresult *r = lib->PQexec(pg, sql);
+    const char *state = lib->PQresultErrorField(r, PG_DIAG_SQLSTATE);
     if (state && !strcmp(state, "42P07"))
         (void)ins_rec_fail(
             error, INSULA_E_USAGE,
             "table \"%s\" exists already in this database: drop it or give "
             "another name with --table",
             target->table);
-    else if (PQresultStatus(r) != PGRES_COMMAND_OK)
-        (void)ins_rec_fail(error, INSULA_E_IO, "postgres: %s", PQerrorMessage(pg));
-    PQclear(r);
+    else if (lib->PQresultStatus(r) != PGRES_COMMAND_OK)
+        (void)ins_rec_fail(error, INSULA_E_IO, "postgres: %s", lib->PQerrorMessage(pg));
+    lib->PQclear(r);
     if (error->status)
         return error->status;
-    struct own *own = target->own;
     own->made_table = true;
     if (!target->preload)
         return 0;
     (void)snprintf(sql, sizeof sql,
                    "INSERT INTO %s SELECT k, %s FROM generate_series(0, %u) AS k",
                    target->table, target->list ? "''" : "0", target->preload - 1);
-    if (run(pg, sql, error))
+    if (run(lib, pg, sql, error))
         return error->status;
     (void)snprintf(sql, sizeof sql, "VACUUM ANALYZE %s", target->table);
-    return run(pg, sql, error);
+    return run(lib, pg, sql, error);
 }
 
 static int prepare(struct ins_target *target, struct insula_error *error)
@@ -192,6 +214,9 @@ static int prepare(struct ins_target *target, struct insula_error *error)
     target->own = own;
     if (!own)
         return ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
+    const struct lib *lib = &own->lib;
+    if (ins_client_load(&client, &own->lib, error))
+        return error->status;
     if (ins_url_has_server(&target->url)) {
         own->conninfo = strdup(target->url.text);
     } else {
@@ -206,13 +231,13 @@ static int prepare(struct ins_target *target, struct insula_error *error)
     PGconn *pg = wait_for_server(target, error);
     if (!pg)
         return error->status;
-    const char *version = PQparameterStatus(pg, "server_version");
+    const char *version = lib->PQparameterStatus(pg, "server_version");
     (void)snprintf(target->name, sizeof target->name, "PostgreSQL %.*s",
                    version ? (int)strcspn(version, " ") : 1, version ? version : "?");
     (void)snprintf(target->level_name, sizeof target->level_name, "%s",
                    begin_sql[target->isolation] + strlen("BEGIN ISOLATION LEVEL "));
     (void)make_table(target, pg, error);
-    PQfinish(pg);
+    lib->PQfinish(pg);
     return error->status;
 }
 
@@ -224,8 +249,8 @@ static void finish(struct ins_target *target)
         (void)snprintf(sql, sizeof sql, "DROP TABLE IF EXISTS %s", target->table);
         PGconn *pg = open_connection(own, NULL);
         if (pg)
-            (void)run(pg, sql, NULL);
-        PQfinish(pg);
+            (void)run(&own->lib, pg, sql, NULL);
+        own->lib.PQfinish(pg);
     }
     ins_server_free(target->server);
     target->server = NULL;
@@ -237,7 +262,8 @@ static void finish(struct ins_target *target)
 
 /* ---- connections ---- */
 
-static int prepare_statements(PGconn *pg, const struct ins_target *target,
+static int prepare_statements(const struct lib *lib, PGconn *pg,
+                              const struct ins_target *target,
                               struct insula_error *error)
 {
     static const struct {
@@ -273,12 +299,13 @@ static int prepare_statements(PGconn *pg, const struct ins_target *target,
             (void)snprintf(sql, sizeof sql, "%s",
                            format ? format : begin_sql[target->isolation]);
         Oid type[2] = {INT8OID, statement[i].second};
-        PGresult *r = PQprepare(pg, statement[i].name, sql,
-                                keyed ? 1 + (statement[i].second != 0) : 0, type);
-        bool ok = PQresultStatus(r) == PGRES_COMMAND_OK;
-        PQclear(r);
+        PGresult *r = lib->PQprepare(pg, statement[i].name, sql,
+                                     keyed ? 1 + (statement[i].second != 0) : 0, type);
+        bool ok = lib->PQresultStatus(r) == PGRES_COMMAND_OK;
+        lib->PQclear(r);
         if (!ok)
-            return ins_rec_fail(error, INSULA_E_IO, "postgres: %s", PQerrorMessage(pg));
+            return ins_rec_fail(error, INSULA_E_IO, "postgres: %s",
+                                lib->PQerrorMessage(pg));
     }
     return 0;
 }
@@ -288,7 +315,7 @@ static void close_connection(struct ins_connection *base)
     struct connection *c = (struct connection *)base;
     if (!c)
         return;
-    PQfinish(c->pg);
+    c->lib->PQfinish(c->pg);
     free(c);
 }
 
@@ -300,13 +327,14 @@ static struct ins_connection *connect_server(const struct ins_target *target,
         (void)ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
         return NULL;
     }
+    c->lib = &((const struct own *)target->own)->lib;
     c->preload = target->preload;
     c->pg = open_connection(target->own, error);
-    if (!c->pg || prepare_statements(c->pg, target, error)) {
+    if (!c->pg || prepare_statements(c->lib, c->pg, target, error)) {
         close_connection(&c->base);
         return NULL;
     }
-    if (!PQenterPipelineMode(c->pg)) {
+    if (!c->lib->PQenterPipelineMode(c->pg)) {
         (void)ins_rec_fail(error, INSULA_E_IO, "postgres: no pipeline mode");
         close_connection(&c->base);
         return NULL;
@@ -316,11 +344,11 @@ static struct ins_connection *connect_server(const struct ins_target *target,
 
 static enum ins_answer judge(struct connection *c, const PGresult *r)
 {
-    const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+    const char *state = c->lib->PQresultErrorField(r, PG_DIAG_SQLSTATE);
     (void)snprintf(c->base.message, sizeof c->base.message, "%s",
-                   PQerrorMessage(c->pg));
-    if (PQstatus(c->pg) == CONNECTION_BAD || !state || !strncmp(state, "57P0", 4) ||
-        !strncmp(state, "08", 2))
+                   c->lib->PQerrorMessage(c->pg));
+    if (c->lib->PQstatus(c->pg) == CONNECTION_BAD || !state ||
+        !strncmp(state, "57P0", 4) || !strncmp(state, "08", 2))
         return INS_LOST;
     if (!strncmp(state, "40", 2) || !strcmp(state, "55P03"))
         return INS_CONFLICT;
@@ -334,22 +362,22 @@ static enum ins_answer take_answers(struct connection *c, PGresult **last)
     enum ins_answer answer = INS_DONE;
     *last = NULL;
     for (int empty = 0; empty < 2;) {
-        PGresult *r = PQgetResult(c->pg);
+        PGresult *r = c->lib->PQgetResult(c->pg);
         if (!r) {
             empty++;
             continue;
         }
         empty = 0;
-        ExecStatusType status = PQresultStatus(r);
+        ExecStatusType status = c->lib->PQresultStatus(r);
         if (status == PGRES_PIPELINE_SYNC) {
-            PQclear(r);
+            c->lib->PQclear(r);
             return answer;
         }
         if (status == PGRES_FATAL_ERROR && answer == INS_DONE)
             answer = judge(c, r);
-        PQclear(*last);
+        c->lib->PQclear(*last);
         *last = r;
-        if (PQstatus(c->pg) == CONNECTION_BAD)
+        if (c->lib->PQstatus(c->pg) == CONNECTION_BAD)
             break;
     }
     return INS_LOST;
@@ -372,11 +400,12 @@ static enum ins_answer execute(struct connection *c, const char *name,
         p = &none;
     bool begin = c->begin_pending;
     c->begin_pending = false;
-    if ((begin && !PQsendQueryPrepared(c->pg, "b", 0, NULL, NULL, NULL, 1)) ||
-        !PQsendQueryPrepared(c->pg, name, p->count, p->value, p->length, binary, 1) ||
-        !PQpipelineSync(c->pg)) {
+    if ((begin && !c->lib->PQsendQueryPrepared(c->pg, "b", 0, NULL, NULL, NULL, 1)) ||
+        !c->lib->PQsendQueryPrepared(c->pg, name, p->count, p->value, p->length, binary,
+                                     1) ||
+        !c->lib->PQpipelineSync(c->pg)) {
         (void)snprintf(c->base.message, sizeof c->base.message, "%s",
-                       PQerrorMessage(c->pg));
+                       c->lib->PQerrorMessage(c->pg));
         return INS_LOST;
     }
     return take_answers(c, result);
@@ -394,12 +423,12 @@ static enum ins_answer finish_with(struct ins_connection *base, const char *name
     struct connection *c = (struct connection *)base;
     PGresult *r;
     enum ins_answer answer = execute(c, name, NULL, &r);
-    const char *said = r ? PQcmdStatus(r) : "nothing";
+    const char *said = r ? c->lib->PQcmdStatus(r) : "nothing";
     if (answer == INS_DONE && strcmp(said, tag) != 0) {
         (void)snprintf(base->message, sizeof base->message, "answered %s", said);
         answer = INS_ERROR;
     }
-    PQclear(r);
+    c->lib->PQclear(r);
     return answer;
 }
 
@@ -430,14 +459,15 @@ static enum ins_answer read_value(struct ins_connection *base, int64_t key,
     uint64_t wire;
     struct parameters p = key_parameter(&wire, key);
     PGresult *r;
-    enum ins_answer answer = execute((struct connection *)base, "r", &p, &r);
+    struct connection *c = (struct connection *)base;
+    enum ins_answer answer = execute(c, "r", &p, &r);
     if (answer == INS_DONE) {
         uint64_t found = 0;
-        if (PQntuples(r) == 1 && PQgetlength(r, 0, 0) == 8)
-            memcpy(&found, PQgetvalue(r, 0, 0), 8);
+        if (c->lib->PQntuples(r) == 1 && c->lib->PQgetlength(r, 0, 0) == 8)
+            memcpy(&found, c->lib->PQgetvalue(r, 0, 0), 8);
         *value = (int64_t)be64toh(found);
     }
-    PQclear(r);
+    c->lib->PQclear(r);
     return answer;
 }
 
@@ -447,12 +477,14 @@ static enum ins_answer read_list(struct ins_connection *base, int64_t key,
     uint64_t wire;
     struct parameters p = key_parameter(&wire, key);
     PGresult *r;
-    enum ins_answer answer = execute((struct connection *)base, "r", &p, &r);
+    struct connection *c = (struct connection *)base;
+    enum ins_answer answer = execute(c, "r", &p, &r);
     list->count = 0;
-    if (answer == INS_DONE && PQntuples(r) == 1 &&
-        !ins_list_parse(list, PQgetvalue(r, 0, 0), (size_t)PQgetlength(r, 0, 0)))
+    if (answer == INS_DONE && c->lib->PQntuples(r) == 1 &&
+        !ins_list_parse(list, c->lib->PQgetvalue(r, 0, 0),
+                        (size_t)c->lib->PQgetlength(r, 0, 0)))
         answer = INS_ERROR;
-    PQclear(r);
+    c->lib->PQclear(r);
     return answer;
 }
 
@@ -460,8 +492,9 @@ static enum ins_answer change(struct ins_connection *base, const char *name,
                               const struct parameters *p)
 {
     PGresult *r;
-    enum ins_answer answer = execute((struct connection *)base, name, p, &r);
-    PQclear(r);
+    struct connection *c = (struct connection *)base;
+    enum ins_answer answer = execute(c, name, p, &r);
+    c->lib->PQclear(r);
     return answer;
 }
 

@@ -9,12 +9,29 @@
  * Isolation: SQLite is serializable whatever is asked for, except that read-uncommitted
  * gives what the name says: a shared cache with PRAGMA read_uncommitted, where readers
  * see what a writer has not committed yet. */
+#include "client.h"
 #include "driver.h"
-
 #include "fail.h"
 
 #include <sqlite3.h>
 #include <unistd.h>
+
+/* What is used of the client; see client.h. */
+/* clang-format off */
+#define CALLS(X) \
+    X(sqlite3_bind_int64) X(sqlite3_busy_handler) X(sqlite3_close) \
+    X(sqlite3_column_bytes) X(sqlite3_column_int64) X(sqlite3_column_text) \
+    X(sqlite3_errmsg) X(sqlite3_exec) X(sqlite3_extended_result_codes) \
+    X(sqlite3_finalize) X(sqlite3_free) X(sqlite3_get_autocommit) \
+    X(sqlite3_libversion) X(sqlite3_mprintf) X(sqlite3_open_v2) \
+    X(sqlite3_prepare_v3) X(sqlite3_reset) X(sqlite3_step) X(sqlite3_vmprintf)
+/* clang-format on */
+struct lib {
+    CALLS(INS_CLIENT_POINTER)
+};
+static const char *const calls[] = {CALLS(INS_CLIENT_NAME)};
+static const struct ins_client client = {"libsqlite3.so.0", "libsqlite3-0", calls,
+                                         sizeof calls / sizeof calls[0]};
 
 enum statement { BEGIN, COMMIT, ROLLBACK, READ, WRITE, APPEND, STATEMENTS };
 
@@ -22,6 +39,7 @@ static const char append_sql[] = "INSERT INTO \"%w\" VALUES (?, ',' || ?) "
                                  "ON CONFLICT (k) DO UPDATE SET v = v || excluded.v";
 
 struct own {
+    struct lib lib;
     char path[4096];
     bool temporary;
     bool shared, dirty;
@@ -33,6 +51,7 @@ struct own {
 
 struct connection {
     struct ins_connection base;
+    const struct lib *lib;
     sqlite3 *db;
     sqlite3_stmt *statement[STATEMENTS];
     bool dirty;
@@ -50,38 +69,41 @@ static int wait_for_lock(void *context, int times)
     return 1;
 }
 
-static int run(sqlite3 *db, struct insula_error *error, const char *format, ...)
+static int run(const struct own *own, sqlite3 *db, struct insula_error *error,
+               const char *format, ...)
 {
+    const struct lib *lib = &own->lib;
     va_list args;
     va_start(args, format);
-    char *sql = sqlite3_vmprintf(format, args);
+    char *sql = lib->sqlite3_vmprintf(format, args);
     va_end(args);
-    int rc = sql ? sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
-    sqlite3_free(sql);
+    int rc = sql ? lib->sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+    lib->sqlite3_free(sql);
     if (rc == SQLITE_FULL)
         return ins_rec_fail(error, INSULA_E_IO, "disk full: sqlite: %s",
-                            sqlite3_errmsg(db));
+                            lib->sqlite3_errmsg(db));
     if (rc != SQLITE_OK)
-        return ins_rec_fail(error, INSULA_E_IO, "sqlite: %s", sqlite3_errmsg(db));
+        return ins_rec_fail(error, INSULA_E_IO, "sqlite: %s", lib->sqlite3_errmsg(db));
     return 0;
 }
 
 static sqlite3 *open_file(const struct own *own, struct insula_error *error)
 {
+    const struct lib *lib = &own->lib;
     sqlite3 *db = NULL;
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
                 (own->shared ? SQLITE_OPEN_SHAREDCACHE : SQLITE_OPEN_PRIVATECACHE);
-    if (sqlite3_open_v2(own->path, &db, flags, NULL) != SQLITE_OK) {
+    if (lib->sqlite3_open_v2(own->path, &db, flags, NULL) != SQLITE_OK) {
         (void)ins_rec_fail(error, INSULA_E_IO, "cannot open %s: %s", own->path,
-                           db ? sqlite3_errmsg(db) : "out of memory");
-        sqlite3_close(db);
+                           db ? lib->sqlite3_errmsg(db) : "out of memory");
+        lib->sqlite3_close(db);
         return NULL;
     }
-    (void)sqlite3_extended_result_codes(db, 1);
-    (void)sqlite3_busy_handler(db, wait_for_lock, NULL);
-    if (run(db, error, "PRAGMA synchronous=%s; PRAGMA read_uncommitted=%d",
+    (void)lib->sqlite3_extended_result_codes(db, 1);
+    (void)lib->sqlite3_busy_handler(db, wait_for_lock, NULL);
+    if (run(own, db, error, "PRAGMA synchronous=%s; PRAGMA read_uncommitted=%d",
             own->synchronous, own->dirty)) {
-        sqlite3_close(db);
+        lib->sqlite3_close(db);
         return NULL;
     }
     return db;
@@ -127,26 +149,29 @@ static int table_exists(void *context, int columns, char **value, char **name)
     return 0;
 }
 
-static int make_table(struct ins_target *target, sqlite3 *db,
-                      struct insula_error *error)
+static int make_table(struct ins_target *target, struct insula_error *error)
 {
+    struct own *own = target->own;
+    const struct lib *lib = &own->lib;
+    sqlite3 *db = own->keeper;
     bool exists = false;
-    char *sql = sqlite3_mprintf(
+    char *sql = lib->sqlite3_mprintf(
         "SELECT 1 FROM sqlite_master WHERE type='table' AND name=%Q", target->table);
-    (void)sqlite3_exec(db, sql, table_exists, &exists, NULL);
-    sqlite3_free(sql);
+    (void)lib->sqlite3_exec(db, sql, table_exists, &exists, NULL);
+    lib->sqlite3_free(sql);
     if (exists)
         return ins_rec_fail(
             error, INSULA_E_USAGE,
             "table \"%s\" exists already in %s: drop it or give another "
             "name with --table",
             target->table, target->url.path);
-    if (run(db, error, "CREATE TABLE \"%w\" (k INTEGER PRIMARY KEY, v)", target->table))
+    if (run(own, db, error, "CREATE TABLE \"%w\" (k INTEGER PRIMARY KEY, v)",
+            target->table))
         return error->status;
-    ((struct own *)target->own)->made_table = true;
+    own->made_table = true;
     if (!target->preload)
         return 0;
-    return run(db, error,
+    return run(own, db, error,
                "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE "
                "i + 1 < %u) INSERT INTO \"%w\" SELECT i, %s FROM n",
                target->preload, target->table, target->list ? "''" : "0");
@@ -158,6 +183,8 @@ static int prepare(struct ins_target *target, struct insula_error *error)
     if (!own)
         return ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
     target->own = own;
+    if (ins_client_load(&client, &own->lib, error))
+        return error->status;
     own->temporary = !target->url.path;
     if (own->temporary)
         (void)snprintf(own->path, sizeof own->path, "%s/sqlite.db", target->dir);
@@ -166,7 +193,7 @@ static int prepare(struct ins_target *target, struct insula_error *error)
     if (read_parameters(target, own, error))
         return error->status;
     (void)snprintf(target->name, sizeof target->name, "SQLite %s",
-                   sqlite3_libversion());
+                   own->lib.sqlite3_libversion());
     (void)snprintf(target->variant, sizeof target->variant, "%s",
                    own->dirty ? "shared-cache" : "");
     (void)snprintf(target->level_name, sizeof target->level_name, "%s, %s",
@@ -175,9 +202,9 @@ static int prepare(struct ins_target *target, struct insula_error *error)
     own->keeper = open_file(own, error);
     if (!own->keeper)
         return error->status;
-    if (run(own->keeper, error, "PRAGMA journal_mode=%s", own->journal))
+    if (run(own, own->keeper, error, "PRAGMA journal_mode=%s", own->journal))
         return error->status;
-    return make_table(target, own->keeper, error);
+    return make_table(target, error);
 }
 
 static void finish(struct ins_target *target)
@@ -186,8 +213,9 @@ static void finish(struct ins_target *target)
     if (!own)
         return;
     if (own->made_table && !own->temporary)
-        (void)run(own->keeper, NULL, "DROP TABLE IF EXISTS \"%w\"", target->table);
-    sqlite3_close(own->keeper);
+        (void)run(own, own->keeper, NULL, "DROP TABLE IF EXISTS \"%w\"", target->table);
+    if (own->keeper)
+        own->lib.sqlite3_close(own->keeper);
     if (own->temporary) {
         static const char *const suffix[] = {"", "-wal", "-shm", "-journal"};
         for (size_t i = 0; i < sizeof suffix / sizeof suffix[0]; i++) {
@@ -205,9 +233,10 @@ static void close_connection(struct ins_connection *base)
     struct connection *c = (struct connection *)base;
     if (!c)
         return;
+    const struct lib *lib = c->lib;
     for (int i = 0; i < STATEMENTS; i++)
-        sqlite3_finalize(c->statement[i]);
-    sqlite3_close(c->db);
+        lib->sqlite3_finalize(c->statement[i]);
+    lib->sqlite3_close(c->db);
     free(c);
 }
 
@@ -220,6 +249,7 @@ static struct ins_connection *connect_file(const struct ins_target *target,
         (void)ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
         return NULL;
     }
+    const struct lib *lib = c->lib = &own->lib;
     c->dirty = own->dirty;
     c->db = open_file(own, error);
     const char *const text[STATEMENTS] = {
@@ -231,17 +261,18 @@ static struct ins_connection *connect_file(const struct ins_target *target,
         append_sql,
     };
     for (int i = 0; c->db && i < STATEMENTS; i++) {
-        char *sql = sqlite3_mprintf(text[i], target->table);
+        char *sql = lib->sqlite3_mprintf(text[i], target->table);
         int rc = SQLITE_LOCKED;
         for (int times = 0; (rc & 0xff) == SQLITE_LOCKED; times++) {
-            rc = sqlite3_prepare_v3(c->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
-                                    &c->statement[i], NULL);
+            rc = lib->sqlite3_prepare_v3(c->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                         &c->statement[i], NULL);
             if ((rc & 0xff) == SQLITE_LOCKED && !wait_for_lock(NULL, times))
                 break;
         }
-        sqlite3_free(sql);
+        lib->sqlite3_free(sql);
         if (rc != SQLITE_OK) {
-            (void)ins_rec_fail(error, INSULA_E_IO, "sqlite: %s", sqlite3_errmsg(c->db));
+            (void)ins_rec_fail(error, INSULA_E_IO, "sqlite: %s",
+                               lib->sqlite3_errmsg(c->db));
             break;
         }
     }
@@ -255,7 +286,7 @@ static struct ins_connection *connect_file(const struct ins_target *target,
 static enum ins_answer refuse(struct connection *c, int rc)
 {
     (void)snprintf(c->base.message, sizeof c->base.message, "%s",
-                   sqlite3_errmsg(c->db));
+                   c->lib->sqlite3_errmsg(c->db));
     rc &= 0xff;
     return rc == SQLITE_BUSY || rc == SQLITE_LOCKED ? INS_CONFLICT : INS_ERROR;
 }
@@ -264,12 +295,12 @@ static enum ins_answer refuse(struct connection *c, int rc)
  * for the other writer here, as the busy handler is not asked there. */
 static int step(struct connection *c, sqlite3_stmt *s)
 {
-    int rc = sqlite3_step(s);
+    int rc = c->lib->sqlite3_step(s);
     for (int times = 0; rc == SQLITE_LOCKED_SHAREDCACHE; times++) {
-        (void)sqlite3_reset(s);
+        (void)c->lib->sqlite3_reset(s);
         if (times > (c->dirty ? 2000 : 20) || !wait_for_lock(NULL, times))
             return rc;
-        rc = sqlite3_step(s);
+        rc = c->lib->sqlite3_step(s);
     }
     return rc;
 }
@@ -279,7 +310,7 @@ static enum ins_answer simple(struct ins_connection *base, enum statement which)
     struct connection *c = (struct connection *)base;
     int rc = step(c, c->statement[which]);
     enum ins_answer answer = rc == SQLITE_DONE ? INS_DONE : refuse(c, rc);
-    (void)sqlite3_reset(c->statement[which]);
+    (void)c->lib->sqlite3_reset(c->statement[which]);
     return answer;
 }
 
@@ -297,7 +328,7 @@ static enum ins_answer rollback(struct ins_connection *base)
 {
     struct connection *c = (struct connection *)base;
     /* Some errors have ended the transaction already. */
-    return sqlite3_get_autocommit(c->db) ? INS_DONE : simple(base, ROLLBACK);
+    return c->lib->sqlite3_get_autocommit(c->db) ? INS_DONE : simple(base, ROLLBACK);
 }
 
 static enum ins_answer read_value(struct ins_connection *base, int64_t key,
@@ -305,16 +336,16 @@ static enum ins_answer read_value(struct ins_connection *base, int64_t key,
 {
     struct connection *c = (struct connection *)base;
     sqlite3_stmt *s = c->statement[READ];
-    (void)sqlite3_bind_int64(s, 1, key);
+    (void)c->lib->sqlite3_bind_int64(s, 1, key);
     int rc = step(c, s);
     enum ins_answer answer = INS_DONE;
     if (rc == SQLITE_ROW)
-        *value = sqlite3_column_int64(s, 0);
+        *value = c->lib->sqlite3_column_int64(s, 0);
     else if (rc == SQLITE_DONE)
         *value = 0;
     else
         answer = refuse(c, rc);
-    (void)sqlite3_reset(s);
+    (void)c->lib->sqlite3_reset(s);
     return answer;
 }
 
@@ -323,18 +354,18 @@ static enum ins_answer read_list(struct ins_connection *base, int64_t key,
 {
     struct connection *c = (struct connection *)base;
     sqlite3_stmt *s = c->statement[READ];
-    (void)sqlite3_bind_int64(s, 1, key);
+    (void)c->lib->sqlite3_bind_int64(s, 1, key);
     list->count = 0;
     int rc = step(c, s);
     enum ins_answer answer = INS_DONE;
     if (rc == SQLITE_ROW) {
-        const char *text = (const char *)sqlite3_column_text(s, 0);
-        if (!ins_list_parse(list, text, (size_t)sqlite3_column_bytes(s, 0)))
+        const char *text = (const char *)c->lib->sqlite3_column_text(s, 0);
+        if (!ins_list_parse(list, text, (size_t)c->lib->sqlite3_column_bytes(s, 0)))
             answer = INS_ERROR;
     } else if (rc != SQLITE_DONE) {
         answer = refuse(c, rc);
     }
-    (void)sqlite3_reset(s);
+    (void)c->lib->sqlite3_reset(s);
     return answer;
 }
 
@@ -342,8 +373,8 @@ static enum ins_answer change(struct ins_connection *base, enum statement which,
                               int64_t key, int64_t value)
 {
     struct connection *c = (struct connection *)base;
-    (void)sqlite3_bind_int64(c->statement[which], 1, key);
-    (void)sqlite3_bind_int64(c->statement[which], 2, value);
+    (void)c->lib->sqlite3_bind_int64(c->statement[which], 1, key);
+    (void)c->lib->sqlite3_bind_int64(c->statement[which], 2, value);
     return simple(base, which);
 }
 

@@ -46,6 +46,11 @@ struct txn {
 };
 INS_VEC(txn, struct txn);
 
+struct version {
+    uint64_t writer, write;
+};
+INS_VEC(version, struct version);
+
 struct reader {
     struct ins_builder *b;
     struct ins_error *err;
@@ -54,7 +59,9 @@ struct reader {
     struct ins_vec_txn txns;
     struct ins_number_map keys, ids;
     struct ins_vec_u8 key_flags;
-    struct ins_string_map versions; /* tag 0: key, value; tag 1: key and version */
+    struct ins_string_map values; /* of a key, by key and value */
+    struct ins_vec_version first; /* by id in values: the version that is the number */
+    bool failed;                  /* no memory for one of these */
 };
 
 /* ---- records ---- */
@@ -215,15 +222,15 @@ static struct ins_lit literal(struct reader *r, const struct op *raw, char text[
         return ins_lit_nil();
     normalise(r, &op);
     const uint64_t value[2] = {op.key, op.value};
-    const uint64_t version[4] = {op.key, op.value, op.writer, op.write};
-    const uint32_t known = r->versions.len;
     const uint32_t v =
-        ins_string_map_add(&r->versions, 1, (const char *)version, sizeof version);
-    if (v == known) /* new: is its value taken?  The claim follows it at once. */
-        (void)ins_string_map_add(&r->versions, 0, (const char *)value, sizeof value);
-    const uint32_t claim =
-        ins_string_map_get(&r->versions, 0, (const char *)value, sizeof value);
-    if (claim == v + 1)
+        ins_string_map_add(&r->values, 0, (const char *)value, sizeof value);
+    if (v == r->first.len)
+        ins_vec_version_push(&r->first, (struct version){op.writer, op.write});
+    if (v == INS_NONE || r->first.failed) {
+        r->failed = true;
+        return ins_lit_nil();
+    }
+    if (r->first.at[v].writer == op.writer && r->first.at[v].write == op.write)
         return ins_lit_u64(op.value);
     const int n = op.writer == INS_COBRA_INIT && op.write == INS_COBRA_INIT
                       ? snprintf(text, 80, "%" PRIu64 "@init", op.value)
@@ -286,7 +293,7 @@ static enum ins_status build(struct reader *r)
         }
     }
     ins_free(known);
-    return st;
+    return r->failed ? ins_nomem(r->err, "the log") : st;
 }
 
 /* ---- files ---- */
@@ -296,15 +303,17 @@ static enum ins_status finish(struct reader *r, enum ins_status st, unsigned thr
 {
     if (st == INS_OK)
         st = build(r);
-    if (st == INS_OK)
-        st = ins_builder_finish(r->b, threads, out, r->err);
-    ins_builder_free(r->b);
+    /* Before the history needs its own room. */
     ins_vec_op_release(&r->ops);
     ins_vec_txn_release(&r->txns);
     ins_number_map_release(&r->keys);
     ins_number_map_release(&r->ids);
     ins_vec_u8_release(&r->key_flags);
-    ins_string_map_release(&r->versions);
+    ins_string_map_release(&r->values);
+    ins_vec_version_release(&r->first);
+    if (st == INS_OK)
+        st = ins_builder_finish(r->b, threads, out, r->err);
+    ins_builder_free(r->b);
     return st;
 }
 

@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Fill the tables from weights that sum to n: pair each slot that is too light with
@@ -38,6 +37,24 @@ static void pair_up(struct ins_dist *d, double *weight, uint32_t *stack)
     }
 }
 
+/* (1 + 1/i)^-theta, i at least 2, by the binomial series.  Not pow(), whose last bits
+ * are another library's choice. */
+static double ratio(double i, double theta)
+{
+    double sum = 1, term = 1;
+    for (int k = 0; term > 1e-18 || term < -1e-18; k++) {
+        term *= -(theta + k) / ((k + 1) * i);
+        sum += term;
+    }
+    return sum;
+}
+
+/* The weight of the key after number i, counted from 1, from that of key i. */
+static double next_weight(double weight, uint32_t i, double theta)
+{
+    return i > 1 ? weight * ratio(i, theta) : ratio(2, theta) * ratio(3, theta);
+}
+
 static enum ins_status init_zipf(struct ins_dist *d, double theta,
                                  struct ins_error *err)
 {
@@ -47,9 +64,9 @@ static enum ins_status init_zipf(struct ins_dist *d, double theta,
     d->alias = INS_NEW(uint32_t, d->n);
     enum ins_status st = INS_OK;
     if (weight && stack && d->threshold && d->alias) {
-        double sum = 0;
-        for (uint32_t i = 0; i < d->n; i++)
-            sum += weight[i] = pow(i + 1.0, -theta);
+        double sum = weight[0] = 1;
+        for (uint32_t i = 1; i < d->n; i++)
+            sum += weight[i] = next_weight(weight[i - 1], i, theta);
         for (uint32_t i = 0; i < d->n; i++)
             weight[i] *= d->n / sum;
         pair_up(d, weight, stack);

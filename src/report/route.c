@@ -27,6 +27,12 @@ static bool overlap(const struct ins_box *p, const struct ins_box *q)
            q->y < p->y + p->h;
 }
 
+/* One instruction, where hypot() would be the only reason to load libm. */
+static double distance(double x, double y)
+{
+    return sqrt(x * x + y * y);
+}
+
 static double middle_x(const struct ins_box *b)
 {
     return b->x + b->w / 2;
@@ -45,7 +51,8 @@ static void bow_line(struct ins_link *l, const struct ins_box *f,
     const double py = middle_y(f);
     const double qx = middle_x(t);
     const double qy = middle_y(t);
-    const double length = fmax(hypot(qx - px, qy - py), 1);
+    const double apart = distance(qx - px, qy - py);
+    const double length = apart > 1 ? apart : 1;
     const double cx = (px + qx) / 2 + (qy - py) / length * bow * 2;
     const double cy = (py + qy) / 2 - (qx - px) / length * bow * 2;
     double ends[2] = {0, 1};
@@ -83,9 +90,11 @@ static double cost_of_lines(const struct scene *s, const struct ins_link *l)
     for (uint32_t o = 0; o < s->n_placed; o++)
         for (int p = 0; p < 5; p++) {
             double near = 28;
-            for (int i = 0; i < INS_ROUTE_POINTS; i++)
-                near = fmin(near, hypot(s->placed[o].x[i] - l->x[probe[p]],
-                                        s->placed[o].y[i] - l->y[probe[p]]));
+            for (int i = 0; i < INS_ROUTE_POINTS; i++) {
+                const double to = distance(s->placed[o].x[i] - l->x[probe[p]],
+                                           s->placed[o].y[i] - l->y[probe[p]]);
+                near = to < near ? to : near;
+            }
             cost += 1.5 * (28 - near);
         }
     return cost;

@@ -103,3 +103,22 @@ load common
     run -3 bash -c '"$INSULA" stats h.txt >/dev/full'
     [[ $output == *"No space left on device"* ]]
 }
+
+@test "a client library that is missing is named with its package, and only when needed" {
+    # Empty files in front of the real ones cannot be loaded.
+    mkdir lib
+    : >lib/libsqlite3.so.0
+    : >lib/libpq.so.5
+    : >lib/libmariadb.so.3
+    export LD_LIBRARY_PATH=$PWD/lib
+    run -0 "$INSULA" gen --txns 10 -o h.txt
+    run -0 "$INSULA" check h.txt
+    for db in "sqlite: libsqlite3.so.0 libsqlite3-0" "postgres: libpq.so.5 libpq5" \
+        "mariadb: libmariadb.so.3 libmariadb3"; do
+        read -r url file package <<<"$db"
+        run -3 "$INSULA" record --db "$url" -o r.txt
+        [[ $output == *"was left out of this build"* ]] && continue
+        [[ $output == *"cannot load $file: install the package $package"* ]]
+        [ ! -e r.txt ]
+    done
+}
