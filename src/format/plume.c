@@ -10,6 +10,7 @@
 
 /* A transaction as found, in the order of first lines. */
 struct found {
+    uint32_t run;     /* its first */
     uint32_t session; /* number of its session */
     uint32_t n_ops;
     uint32_t id; /* in the history; 0 for the initial one */
@@ -20,14 +21,14 @@ INS_VEC(found, struct found);
 struct plume {
     struct ins_plume_lines lines;
     struct ins_number_map session; /* names to numbers, by first appearance */
-    struct ins_number_map txn; /* names to places in `found`, aborted ones left out */
-    struct ins_vec_u32 txn_at; /* by place in `txn`: place in `found` */
     struct ins_vec_found found;
-    struct ins_vec_i64 name;     /* by place in `found` */
-    struct ins_vec_u32 first_op; /* by place in `found` */
-    uint32_t *run_found;         /* by run: place in `found` */
-    uint32_t init;               /* place in `found`, or INS_NONE */
-    bool zero;                   /* keys start as 0 */
+    /* Names to places in `found`, made when a name is not above all before it. */
+    struct ins_number_map txn;
+    struct ins_vec_u32 txn_at; /* by number in `txn` */
+    int64_t highest;           /* name so far */
+    bool mapped;
+    uint32_t init; /* place in `found`, or INS_NONE */
+    bool zero;     /* keys start as 0 */
     uint32_t n_sessions;
 };
 
@@ -36,53 +37,81 @@ static uint32_t run_end(const struct ins_plume_lines *l, size_t run)
     return run + 1 < l->run.len ? l->run.at[run + 1].op : l->n_ops;
 }
 
-/* The transaction that a run belongs to, made when it is new.  Every run of id -1 is an
- * aborted transaction of its own. */
-static enum ins_status find_txn(struct plume *p, const struct ins_plume_run *run,
-                                uint32_t *out, struct ins_error *err)
+static int64_t name_of(const struct plume *p, uint32_t at)
 {
+    return p->lines.run.at[p->found.at[at].run].txn;
+}
+
+static uint32_t first_line(const struct plume *p, uint32_t at)
+{
+    return p->lines.run.at[p->found.at[at].run].op + 1;
+}
+
+/* Give the transaction at `at` its place by name. */
+static bool map_txn(struct plume *p, uint32_t at)
+{
+    if (name_of(p, at) == -1)
+        return true;
+    ins_vec_u32_push(&p->txn_at, at);
+    return ins_number_map_add(&p->txn, (uint64_t)name_of(p, at)) != INS_NONE &&
+           !p->txn_at.failed;
+}
+
+/* The transaction of that name, or INS_NONE.  While names only grow each is new, and no
+ * table is needed; every run of id -1 is an aborted transaction of its own. */
+static enum ins_status find_txn(struct plume *p, int64_t name, uint32_t *out,
+                                struct ins_error *err)
+{
+    *out = INS_NONE;
+    if (name == -1)
+        return INS_OK;
+    if (name > p->highest || !p->found.len) {
+        p->highest = name;
+        return INS_OK;
+    }
+    for (uint32_t i = 0; !p->mapped && i < p->found.len; i++)
+        if (!map_txn(p, i))
+            return ins_nomem(err, "the transactions");
+    p->mapped = true;
+    const uint32_t known = ins_number_map_get(&p->txn, (uint64_t)name);
+    if (known != INS_NONE)
+        *out = p->txn_at.at[known];
+    return INS_OK;
+}
+
+/* Find the transaction that run r belongs to; make it when it is new. */
+static enum ins_status group_run(struct plume *p, uint32_t r, struct ins_error *err)
+{
+    struct ins_plume_run *run = &p->lines.run.at[r];
     const uint32_t session = ins_number_map_add(&p->session, run->session);
     if (session == INS_NONE)
         return ins_nomem(err, "the sessions");
-    if (run->txn != -1) {
-        const uint32_t known = ins_number_map_add(&p->txn, (uint64_t)run->txn);
-        if (known == INS_NONE)
+    const enum ins_status st = find_txn(p, run->txn, &run->found, err);
+    if (st != INS_OK)
+        return st;
+    if (run->found == INS_NONE) {
+        run->found = (uint32_t)p->found.len;
+        ins_vec_found_push(&p->found, (struct found){.run = r, .session = session});
+        if (p->found.failed || (p->mapped && !map_txn(p, run->found)))
             return ins_nomem(err, "the transactions");
-        if (known < p->txn_at.len) {
-            *out = p->txn_at.at[known];
-            const uint32_t before = p->found.at[*out].session;
-            if (before != session)
-                return ins_fail(err, INS_E_INPUT, (uint64_t)run->op + 1,
-                                "transaction %" PRId64 " is in session %" PRIu64
-                                ", expected session %" PRIu64 " as on line %" PRIu32,
-                                run->txn, run->session, p->session.number[before],
-                                p->first_op.at[*out] + 1);
-            return INS_OK;
-        }
-        ins_vec_u32_push(&p->txn_at, (uint32_t)p->found.len);
     }
-    *out = (uint32_t)p->found.len;
-    ins_vec_found_push(&p->found, (struct found){.session = session});
-    ins_vec_i64_push(&p->name, run->txn);
-    ins_vec_u32_push(&p->first_op, run->op);
-    return p->found.failed || p->name.failed || p->first_op.failed || p->txn_at.failed
-               ? ins_nomem(err, "the transactions")
-               : INS_OK;
+    struct found *f = &p->found.at[run->found];
+    if (f->session != session)
+        return ins_fail(err, INS_E_INPUT, (uint64_t)run->op + 1,
+                        "transaction %" PRId64 " is in session %" PRIu64
+                        ", expected session %" PRIu64 " as on line %" PRIu32,
+                        run->txn, run->session, p->session.number[f->session],
+                        first_line(p, run->found));
+    f->n_ops += run_end(&p->lines, r) - run->op;
+    return INS_OK;
 }
 
 static enum ins_status group_runs(struct plume *p, struct ins_error *err)
 {
-    const struct ins_plume_lines *l = &p->lines;
-    p->run_found = INS_NEW(uint32_t, l->run.len);
-    if (!p->run_found)
-        return ins_nomem(err, "the transactions");
-    for (size_t r = 0; r < l->run.len; r++) {
-        const enum ins_status st = find_txn(p, &l->run.at[r], &p->run_found[r], err);
-        if (st != INS_OK)
-            return st;
-        p->found.at[p->run_found[r]].n_ops += run_end(l, r) - l->run.at[r].op;
-    }
-    return INS_OK;
+    enum ins_status st = INS_OK;
+    for (uint32_t r = 0; st == INS_OK && r < p->lines.run.len; r++)
+        st = group_run(p, r, err);
+    return st;
 }
 
 /* ---- initial values ---- */
@@ -91,18 +120,9 @@ static enum ins_status group_runs(struct plume *p, struct ins_error *err)
 static bool only_writes(const struct plume *p, uint32_t at, bool zeros)
 {
     const struct ins_plume_lines *l = &p->lines;
-    /* Start at its first line; most files have it in one run. */
     uint32_t seen = 0;
-    size_t lo = 0, hi = l->run.len;
-    while (hi - lo > 1) {
-        const size_t mid = lo + (hi - lo) / 2;
-        if (l->run.at[mid].op <= p->first_op.at[at])
-            lo = mid;
-        else
-            hi = mid;
-    }
-    for (size_t r = lo; r < l->run.len && seen < p->found.at[at].n_ops; r++) {
-        if (p->run_found[r] != at)
+    for (size_t r = p->found.at[at].run; seen < p->found.at[at].n_ops; r++) {
+        if (l->run.at[r].found != at)
             continue;
         for (uint32_t op = l->run.at[r].op; op < run_end(l, r); op++, seen++)
             if (!(l->key[op] & INS_OP_WRITE) || (zeros && l->value[op]))
@@ -124,7 +144,7 @@ static uint32_t *session_sizes(const struct plume *p)
 static uint32_t find_zero_load(const struct plume *p, const uint32_t *session_size)
 {
     for (uint32_t i = 0; i < p->found.len; i++)
-        if ((!i || session_size[p->found.at[i].session] == 1) && p->name.at[i] != -1 &&
+        if ((!i || session_size[p->found.at[i].session] == 1) && name_of(p, i) != -1 &&
             only_writes(p, i, true))
             return i;
     return INS_NONE;
@@ -142,7 +162,7 @@ static bool is_full_load(const struct plume *p)
         for (uint32_t op = l->run.at[r].op; op < run_end(l, r); op++) {
             const uint32_t k = l->key[op] & INS_OP_KEY;
             const bool write = l->key[op] & INS_OP_WRITE;
-            if (write && !p->run_found[r])
+            if (write && !l->run.at[r].found)
                 seen[k] |= LOADED;
             if (!l->value[op])
                 seen[k] |= write ? WROTE_ZERO : READ_ZERO;
@@ -167,13 +187,13 @@ static enum ins_status choose_initial(struct plume *p, const char *init,
     if (!size)
         return ins_nomem(err, "the sessions");
     const bool loads =
-        p->name.at[0] != -1 && p->found.at[0].n_ops && only_writes(p, 0, false);
+        name_of(p, 0) != -1 && p->found.at[0].n_ops && only_writes(p, 0, false);
     enum ins_status st = INS_OK;
     if (!strcmp(init, "first")) {
         if (loads)
             p->init = 0;
         else
-            st = ins_fail(err, INS_E_INPUT, (uint64_t)p->first_op.at[0] + 1,
+            st = ins_fail(err, INS_E_INPUT, first_line(p, 0),
                           "the first transaction is not only writes, so it cannot be "
                           "the initial one as --init first asks");
     } else {
@@ -185,7 +205,7 @@ static enum ins_status choose_initial(struct plume *p, const char *init,
             (void)snprintf(h->note, sizeof h->note,
                            "transaction %" PRId64 " on line %" PRIu32
                            " is taken as the initial load (--init zero: it is not)",
-                           p->name.at[0], p->first_op.at[0] + 1);
+                           name_of(p, 0), first_line(p, 0));
         }
     }
     ins_free(size);
@@ -228,11 +248,12 @@ static void fill_txns(struct plume *p, struct ins_history *h)
         const struct found *f = &p->found.at[i];
         if (!f->id)
             continue;
-        h->txn_status[f->id] = p->name.at[i] == -1 ? INS_ABORTED : INS_COMMITTED;
-        h->txn_name[f->id] = (uint64_t)p->name.at[i];
-        h->txn_line[f->id] = p->first_op.at[i] + 1;
+        const int64_t name = name_of(p, i);
+        h->txn_status[f->id] = name == -1 ? INS_ABORTED : INS_COMMITTED;
+        h->txn_name[f->id] = (uint64_t)name;
+        h->txn_line[f->id] = first_line(p, i);
         h->txn_op[f->id + 1] = f->n_ops;
-        negative |= p->name.at[i] < 0;
+        negative |= name < 0;
     }
     h->txn_mode = negative ? INS_WORDS_SIGNED : INS_WORDS_UNSIGNED;
     for (ins_txn t = 1; t <= h->n_txns; t++)
@@ -256,7 +277,7 @@ static void move_runs(void *context, unsigned part)
     const struct ins_plume_lines *l = &m->p->lines;
     const size_t n = l->run.len;
     for (size_t r = n * part / m->parts; r < n * (part + 1) / m->parts; r++) {
-        if (!m->p->found.at[m->p->run_found[r]].id)
+        if (!m->p->found.at[l->run.at[r].found].id)
             continue;
         const uint32_t from = l->run.at[r].op, len = run_end(l, r) - from;
         if (m->key) {
@@ -278,7 +299,7 @@ static enum ins_status order_ops(struct plume *p, struct ins_history *h,
         return ins_nomem(err, "the operations");
     bool moved = p->init != INS_NONE;
     for (size_t r = 0; r < l->run.len; r++) {
-        struct found *f = &p->found.at[p->run_found[r]];
+        struct found *f = &p->found.at[l->run.at[r].found];
         target[r] = f->op;
         f->op += run_end(l, r) - l->run.at[r].op;
         moved |= target[r] != l->run.at[r].op;
@@ -320,15 +341,15 @@ static void fill_keys(struct plume *p, struct ins_history *h)
     if (p->init == INS_NONE)
         return;
     for (size_t r = 0; r < l->run.len; r++) {
-        if (p->run_found[r] != p->init)
+        if (l->run.at[r].found != p->init)
             continue;
         for (uint32_t op = l->run.at[r].op; op < run_end(l, r); op++) {
             h->key_flags[l->key[op] & INS_OP_KEY] = INS_KEY_HAS_INIT;
             h->key_init[l->key[op] & INS_OP_KEY] = l->value[op];
         }
     }
-    (void)snprintf(h->init_name, sizeof h->init_name, "%" PRId64, p->name.at[p->init]);
-    h->init_line = p->first_op.at[p->init] + 1;
+    (void)snprintf(h->init_name, sizeof h->init_name, "%" PRId64, name_of(p, p->init));
+    h->init_line = first_line(p, p->init);
 }
 
 static enum ins_status fill(struct plume *p, struct ins_history *h, unsigned threads,
@@ -366,9 +387,6 @@ static void release(struct plume *p)
     ins_number_map_release(&p->txn);
     ins_vec_u32_release(&p->txn_at);
     ins_vec_found_release(&p->found);
-    ins_vec_i64_release(&p->name);
-    ins_vec_u32_release(&p->first_op);
-    ins_free(p->run_found);
 }
 
 enum ins_status ins_plume_read(const struct ins_input *in,

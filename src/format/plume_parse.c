@@ -1,9 +1,8 @@
 /* plume_parse.c - text to columns, as fast as the bytes can be looked at.
  *
- * The file is cut at line ends, a piece a thread.  No line is shorter than MIN_LINE
- * bytes, so each piece has a part of the columns that it cannot overflow; memory that
- * is not written to costs nothing, and the parts are closed up afterwards.  Lines of
- * one transaction mostly follow each other and end in the same bytes ",session,txn)":
+ * The file is cut at line ends, a piece a thread.  The lines of each piece are counted
+ * first, so that every operation is written to its place at once.  Lines of one
+ * transaction mostly follow each other and end in the same bytes ",session,txn)":
  * those are compared, not parsed.  Small keys stand for themselves at first, large ones
  * for their place in the piece's own table; a last pass gives all of them dense ids in
  * ascending order, whatever the number of threads. */
@@ -15,17 +14,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum {
-    MIN_LINE = sizeof "r(0,0,0,0)",
-    MAX_PIECES = 64,
-    MOST_SMALL_KEYS = 1 << 26,
-    DROP_EVERY = 1 << 23
-};
+enum { MAX_PIECES = 64, MOST_SMALL_KEYS = 1 << 26, DROP_EVERY = 1 << 23 };
 
 struct piece {
     const char *begin, *end;
+    uint64_t n_lines;
     uint32_t first_op, n_ops;
-    uint32_t moved;              /* how far its columns were moved down */
     struct ins_number_map large; /* keys that are not small */
     uint64_t *seen;              /* bit set of small keys */
     uint32_t small;              /* keys below it are small */
@@ -183,7 +177,7 @@ static inline const char *parse_line(struct piece *piece, struct ins_plume_lines
             return NULL;
         if (!before.len || before.txn != tail->txn || before.session != tail->session)
             ins_vec_plume_run_push(
-                &piece->run, (struct ins_plume_run){tail->session, tail->txn, op});
+                &piece->run, (struct ins_plume_run){tail->session, tail->txn, op, 0});
     }
     l->key[op] = key_code(piece, key) | write;
     l->value[op] = value;
@@ -191,6 +185,42 @@ static inline const char *parse_line(struct piece *piece, struct ins_plume_lines
 }
 
 /* ---- a piece ---- */
+
+/* Line ends among the n bytes at p, at most COUNT_STEP: no lane can overflow. */
+enum { LANES = 64, COUNT_STEP = 255 * LANES };
+
+static uint64_t count_line_ends(const char *p, size_t n)
+{
+    uint8_t lane[LANES] = {0};
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (unsigned j = 0; j < LANES; j++)
+            lane[j] = (uint8_t)(lane[j] + (p[i + j] == '\n'));
+    uint64_t count = 0;
+    for (unsigned j = 0; j < LANES; j++)
+        count += lane[j];
+    for (; i < n; i++)
+        count += p[i] == '\n';
+    return count;
+}
+
+static void count_lines(void *context, unsigned i)
+{
+    const struct parse *ps = context;
+    struct piece *piece = &((struct parse *)context)->piece[i];
+    const char *p = piece->begin, *kept = p;
+    while (p < piece->end) {
+        const size_t left = (size_t)(piece->end - p);
+        const size_t n = left < COUNT_STEP ? left : COUNT_STEP;
+        piece->n_lines += count_line_ends(p, n);
+        p += n;
+        if (ps->in->mapped && p - kept > DROP_EVERY) {
+            ins_drop_pages(kept, (size_t)(p - kept));
+            kept = p;
+        }
+    }
+    piece->n_lines += piece->end > piece->begin && piece->end[-1] != '\n';
+}
 
 /* Say what is wrong with the line at p. */
 static void blame_line(struct piece *piece, const char *p, uint64_t line)
@@ -380,57 +410,37 @@ static enum ins_status number_keys(struct parse *ps, struct ins_error *err)
 
 /* ---- all of it ---- */
 
+/* The runs of the first piece grow by those of the others. */
 static enum ins_status join_runs(struct parse *ps, struct ins_error *err)
 {
     struct ins_vec_plume_run *all = &ps->l->run;
-    for (unsigned i = 0; i < ps->n_pieces; i++) {
+    *all = ps->piece[0].run;
+    ps->piece[0].run = (struct ins_vec_plume_run){0};
+    for (unsigned i = 1; i < ps->n_pieces; i++) {
         const struct ins_vec_plume_run *r = &ps->piece[i].run;
         if (!r->len || !ins_vec_plume_run_reserve(all, r->len))
             continue;
         /* A transaction that was cut in two goes on. */
-        size_t j = all->len && all->at[all->len - 1].txn == r->at[0].txn &&
-                   all->at[all->len - 1].session == r->at[0].session;
-        for (; all->at && j < r->len; j++) {
-            struct ins_plume_run run = r->at[j];
-            run.op -= ps->piece[i].moved;
-            all->at[all->len++] = run;
-        }
+        const size_t goes_on = all->len && all->at[all->len - 1].txn == r->at[0].txn &&
+                               all->at[all->len - 1].session == r->at[0].session;
+        memcpy(all->at + all->len, r->at + goes_on, (r->len - goes_on) * sizeof *r->at);
+        all->len += r->len - goes_on;
     }
     return all->failed ? ins_nomem(err, "the transactions") : INS_OK;
 }
 
-/* Each piece's part of the columns begins where the longest one before it could end. */
-static uint64_t place_pieces(struct parse *ps)
+/* Where the operations of each piece go.  False when there are too many. */
+static bool place_pieces(struct parse *ps)
 {
     uint64_t at = 0;
     for (unsigned i = 0; i < ps->n_pieces; i++) {
         ps->piece[i].first_op = (uint32_t)at;
-        at += (uint64_t)(ps->piece[i].end - ps->piece[i].begin) / MIN_LINE + 1;
+        at += ps->piece[i].n_lines;
         if (at >= UINT32_MAX - 1)
-            break;
+            return false;
     }
-    return at;
-}
-
-static void close_up(struct parse *ps)
-{
-    struct ins_plume_lines *l = ps->l;
-    for (unsigned i = 0; i < ps->n_pieces; i++) {
-        struct piece *piece = &ps->piece[i];
-        piece->moved = piece->first_op - l->n_ops;
-        if (piece->moved) {
-            memmove(l->key + l->n_ops, l->key + piece->first_op,
-                    piece->n_ops * sizeof *l->key);
-            memmove(l->value + l->n_ops, l->value + piece->first_op,
-                    piece->n_ops * sizeof *l->value);
-        }
-        piece->first_op = l->n_ops;
-        l->n_ops += piece->n_ops;
-    }
-    uint32_t *const key = ins_realloc(l->key, l->n_ops, sizeof *key);
-    l->key = key ? key : l->key;
-    uint64_t *const value = ins_realloc(l->value, l->n_ops, sizeof *value);
-    l->value = value ? value : l->value;
+    ps->l->n_ops = (uint32_t)at;
+    return true;
 }
 
 /* The first error of the file, with its line. */
@@ -454,20 +464,19 @@ static enum ins_status first_error(const struct parse *ps, struct ins_error *err
 static enum ins_status parse_all(struct parse *ps, struct ins_error *err)
 {
     struct ins_plume_lines *l = ps->l;
-    const uint64_t room = place_pieces(ps);
-    if (room >= UINT32_MAX - 1)
+    ins_parallel(ps->n_pieces, count_lines, ps);
+    if (!place_pieces(ps))
         return ins_fail(err, INS_E_INPUT, 0,
-                        "the file may have more than %" PRIu32 " operations",
+                        "the file has more than %" PRIu32 " operations",
                         UINT32_MAX - 2);
-    l->key = INS_NEW(uint32_t, room);
-    l->value = INS_NEW(uint64_t, room);
+    l->key = INS_NEW(uint32_t, l->n_ops);
+    l->value = INS_NEW(uint64_t, l->n_ops);
     if (!l->key || !l->value)
         return ins_nomem(err, "the operations");
     ins_parallel(ps->n_pieces, parse_piece, ps);
     enum ins_status st = first_error(ps, err);
     if (st != INS_OK)
         return st;
-    close_up(ps);
     st = number_keys(ps, err);
     return st == INS_OK ? join_runs(ps, err) : st;
 }

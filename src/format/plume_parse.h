@@ -10,7 +10,8 @@
 struct ins_plume_run {
     uint64_t session;
     int64_t txn;
-    uint32_t op; /* of its first line */
+    uint32_t op;    /* of its first line */
+    uint32_t found; /* for the reader: which transaction that is */
 };
 INS_VEC(plume_run, struct ins_plume_run);
 
