@@ -25,11 +25,6 @@ struct weak {
                */
 };
 
-static bool counts(const struct ins_engine *e, ins_txn t)
-{
-    return t != INS_INIT && (ins_counted(e->h, t) || !e->optional[t] || e->chosen[t]);
-}
-
 static void cond_add(struct weak *w, int lit)
 {
     for (size_t i = 0; i < w->cond.len; i++)
@@ -45,20 +40,17 @@ static void cond_counts(struct weak *w, ins_txn t)
         cond_add(w, (int)w->p.count_var[t]);
 }
 
-/* t2, which writes what t reads from t1 by `read`, must be before t1; the conditions so
+/* t2, which writes what t reads from t1 by d.read, must be before t1; the conditions so
  * far are in w->cond. */
-static void demand(struct weak *w, uint32_t read, ins_txn t2)
+static void demand(struct weak *w, struct ins_demand d, ins_txn t2)
 {
     struct ins_engine *e = &w->e;
-    const ins_txn t1 = ins_ver_txn(e, w->source[read]);
-    cond_add(w, w->choice[read]);
-    cond_counts(w, e->read_txn[read]);
+    const ins_txn t1 = ins_ver_txn(e, w->source[d.read]);
+    cond_add(w, w->choice[d.read]);
+    cond_counts(w, e->read_txn[d.read]);
     cond_counts(w, t2);
     cond_counts(w, t1);
-    if (t1 == INS_INIT)
-        ins_problem_forbid(&w->p, w->cond.at, w->cond.len);
-    else
-        ins_problem_require(&w->p, w->cond.at, w->cond.len, t2, t1);
+    ins_problem_demand(&w->p, w->cond.at, w->cond.len, t2, t1, d);
     w->p.failed |= w->cond.failed != 0;
     w->found++;
 }
@@ -85,7 +77,7 @@ static void check_read_writers(struct weak *w, ins_txn t, uint32_t read, uint32_
             continue;
         w->cond.len = 0;
         cond_add(w, w->choice[r]);
-        demand(w, read, t2);
+        demand(w, (struct ins_demand){.read = read, .other = r}, t2);
     }
 }
 
@@ -100,9 +92,17 @@ static void check_rc(struct weak *w, ins_txn t)
 static uint32_t last_counted(const struct ins_engine *e, uint32_t g, ins_txn most)
 {
     for (uint32_t v = e->group_ver[g + 1]; v-- > e->group_ver[g];)
-        if (e->ver_txn[v] <= most && counts(e, e->ver_txn[v]))
+        if (e->ver_txn[v] <= most && ins_engine_counts(e, e->ver_txn[v]))
             return v;
     return INS_NONE;
+}
+
+/* A demand of `read` with a walk that starts at t2. */
+static struct ins_demand start_walk(struct weak *w, uint32_t read, ins_txn t2)
+{
+    const struct ins_demand d = {read, INS_NONE, (uint32_t)w->p.walk.len, 0};
+    ins_vec_u32_push(&w->p.walk, t2);
+    return d;
 }
 
 static void check_ra(struct weak *w, ins_txn t)
@@ -118,7 +118,10 @@ static void check_ra(struct weak *w, ins_txn t)
             if (v == INS_NONE || !misplaced(w, r, e->ver_txn[v]))
                 continue;
             w->cond.len = 0;
-            demand(w, r, e->ver_txn[v]);
+            struct ins_demand d = start_walk(w, r, e->ver_txn[v]);
+            ins_vec_u32_push(&w->p.walk, t);
+            d.n_walk = 2;
+            demand(w, d, e->ver_txn[v]);
         }
     }
 }
@@ -138,7 +141,8 @@ static void fill_clock(struct weak *w, ins_txn t)
     memset(c, 0, n * sizeof *c);
     if (t > e->h->session_first[own])
         memcpy(c, clock_of(w, t - 1), n * sizeof *c);
-    for (uint32_t r = e->read_off[t]; counts(e, t) && r < e->read_off[t + 1]; r++) {
+    for (uint32_t r = e->read_off[t]; ins_engine_counts(e, t) && r < e->read_off[t + 1];
+         r++) {
         const uint32_t *d = clock_of(w, ins_ver_txn(e, w->source[r]));
         for (uint32_t s = 0; w->source[r] < e->n_vers && s < n; s++)
             c[s] = c[s] > d[s] ? c[s] : d[s];
@@ -146,8 +150,8 @@ static void fill_clock(struct weak *w, ins_txn t)
     c[own] = t;
 }
 
-/* Add what a causal path from `from` to `to` rests on to w->cond. */
-static void path_conditions(struct weak *w, ins_txn from, ins_txn to)
+/* Find the steps of a causal path from `from` to `to`, backwards: w->next, w->via. */
+static void find_path(struct weak *w, ins_txn from, ins_txn to)
 {
     const struct ins_engine *e = &w->e;
     uint32_t head = 0, tail = 0;
@@ -163,7 +167,8 @@ static void path_conditions(struct weak *w, ins_txn from, ins_txn to)
             w->via[t - 1] = 0;
             w->queue[tail++] = t - 1;
         }
-        for (uint32_t r = e->read_off[t]; counts(e, t) && r < e->read_off[t + 1]; r++) {
+        for (uint32_t r = e->read_off[t];
+             ins_engine_counts(e, t) && r < e->read_off[t + 1]; r++) {
             const ins_txn u = ins_ver_txn(e, w->source[r]);
             if (u == INS_INIT || w->next[u] != INS_NONE ||
                 clock_of(w, u)[e->h->txn_session[from]] < from)
@@ -173,12 +178,34 @@ static void path_conditions(struct weak *w, ins_txn from, ins_txn to)
             w->queue[tail++] = u;
         }
     }
+}
+
+/* A causal path from `from` to the transaction of `read`; what it rests on is added to
+ * w->cond.  Steps of one session are joined: they may lead over transactions that do
+ * not count. */
+static struct ins_demand path_to(struct weak *w, ins_txn from, uint32_t read)
+{
+    const struct ins_engine *e = &w->e;
+    const ins_txn to = e->read_txn[read];
+    struct ins_vec_u32 *walk = &w->p.walk;
+    struct ins_demand d = start_walk(w, read, from);
+    find_path(w, from, to);
+    ins_txn last = from;
     for (ins_txn t = from; t != to; t = w->next[t]) {
-        const bool session = w->next[t] == t + 1 && !w->via[t];
+        const ins_txn next = w->next[t];
+        if (next == t + 1 && e->h->txn_session[next] == e->h->txn_session[t])
+            continue;
         cond_add(w, w->via[t]);
-        if (!session)
-            cond_counts(w, w->next[t]);
+        cond_counts(w, next);
+        if (t != last)
+            ins_vec_u32_push(walk, t);
+        ins_vec_u32_push(walk, next);
+        last = next;
     }
+    if (last != to)
+        ins_vec_u32_push(walk, to);
+    d.n_walk = (uint32_t)walk->len - d.walk;
+    return d;
 }
 
 static void check_cc(struct weak *w, ins_txn t)
@@ -193,8 +220,7 @@ static void check_cc(struct weak *w, ins_txn t)
             if (v == INS_NONE || !misplaced(w, r, e->ver_txn[v]))
                 continue;
             w->cond.len = 0;
-            path_conditions(w, e->ver_txn[v], t);
-            demand(w, r, e->ver_txn[v]);
+            demand(w, path_to(w, e->ver_txn[v], r), e->ver_txn[v]);
         }
     }
 }
@@ -207,7 +233,7 @@ static void check_axiom(struct weak *w)
         if (w->order[i] != INS_INIT)
             fill_clock(w, w->order[i]);
     for (ins_txn t = 1; t < e->h->n_txns; t++) {
-        if (!counts(e, t))
+        if (!ins_engine_counts(e, t))
             continue;
         if (e->level == INS_RC)
             check_rc(w, t);
@@ -255,19 +281,27 @@ static enum ins_answer ask(struct weak *w)
     return a;
 }
 
-static enum ins_verdict loop(struct weak *w, struct ins_result *r)
+static enum ins_verdict pass(struct weak *w, struct ins_result *r, bool certificate)
+{
+    struct ins_certificate *c = certificate ? ins_certificate_get(r, w->e.h) : NULL;
+    if (c)
+        ins_certificate_choices(c, &w->e, w->order, w->source);
+    return INS_PASS;
+}
+
+static enum ins_verdict loop(struct weak *w, struct ins_result *r, bool certificate)
 {
     for (;;) {
         const enum ins_answer a = ask(w);
         if (a == INS_ANSWER_UNSAT)
-            return ins_refute(&w->e, &w->p, r, false);
+            return ins_refute(&w->e, &w->p, r, certificate);
         if (a == INS_ANSWER_UNKNOWN || ins_limit_hit(w->e.limit))
             return INS_UNDECIDED;
         check_axiom(w);
         if (w->p.failed)
             return INS_UNDECIDED;
         if (!w->found)
-            return INS_PASS;
+            return pass(w, r, certificate);
     }
 }
 
@@ -305,7 +339,7 @@ static void weak_release(struct weak *w)
     ins_engine_release(&w->e);
 }
 
-static enum ins_verdict decide(struct weak *w, struct ins_result *r)
+static enum ins_verdict decide(struct weak *w, struct ins_result *r, bool certificate)
 {
     struct ins_vec_u32 cycle = {0};
     ins_known(&w->e);
@@ -316,11 +350,15 @@ static enum ins_verdict decide(struct weak *w, struct ins_result *r)
         ins_justify(&w->e, &cycle, &p);
         if (!p.failed) {
             ins_anomaly_from(&w->e, &p, r);
+            struct ins_certificate *c =
+                certificate ? ins_certificate_get(r, w->e.h) : NULL;
+            if (c)
+                ins_certificate_cycle(c, &w->e, &p);
             v = INS_FAIL;
         }
         ins_argument_release(&p);
     } else if (acyclic && !w->e.failed && weak_init(w)) {
-        v = loop(w, r);
+        v = loop(w, r, certificate);
     }
     ins_vec_u32_release(&cycle);
     return v;
@@ -336,7 +374,7 @@ static enum ins_status check_level(const struct ins_history *h, enum ins_level l
     const enum ins_status st = ins_engine_init(&w.e, h, level, o->limit, err);
     if (st != INS_OK)
         return st;
-    l->verdict = decide(&w, r);
+    l->verdict = decide(&w, r, o->certificate);
     if (l->verdict == INS_UNDECIDED)
         l->why = w.e.unsure                                ? ins_unsure
                  : o->limit && atomic_load(&o->limit->hit) ? ins_limit_reason(o->limit)

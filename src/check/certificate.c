@@ -45,15 +45,11 @@ void ins_certificate_node(struct ins_certificate *c, const struct ins_engine *e,
 void ins_certificate_order(struct ins_certificate *c, const struct ins_engine *e,
                            const uint32_t *order)
 {
-    const struct ins_history *h = e->h;
     ins_certificate_head(c, e->level, "pass");
     ins_buf_text(&c->text, "order");
     for (uint32_t i = 0; i < e->n_nodes; i++) {
         const uint32_t v = order[i];
-        const ins_txn t = ins_node_txn(e, v);
-        if (v >= e->n_txn_nodes || t == INS_INIT)
-            continue;
-        if (ins_counted(h, t) || e->chosen[t] || e->definite_since[t] != INS_NONE)
+        if (v < e->n_txn_nodes && ins_engine_counts(e, ins_node_txn(e, v)))
             ins_certificate_node(c, e, v);
     }
     ins_buf_text(&c->text, "\nend\n");

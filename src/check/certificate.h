@@ -44,6 +44,10 @@ void ins_certificate_implied(struct ins_certificate *c, enum ins_level level,
 /* A commit order that shows rc, ra or cc. */
 void ins_certificate_commits(struct ins_certificate *c, enum ins_level level,
                              const ins_txn *order, uint32_t n);
+/* The same where reads have several candidates: `source` has each read's version; the
+ * transactions of `order` that do not count are left out. */
+void ins_certificate_choices(struct ins_certificate *c, const struct ins_engine *e,
+                             const uint32_t *order, const uint32_t *source);
 /* When all levels are decided: blocks for the weak levels from the anomalies that are
  * listed, and for what the blocks imply.  A level for which neither is there stays
  * without one. */

@@ -15,6 +15,33 @@ void ins_certificate_commits(struct ins_certificate *c, enum ins_level level,
     ins_buf_text(&c->text, "\nend\n");
 }
 
+/* The writer of read r, for it and those that repeat it: from ra on they agree. */
+static void put_choice(struct ins_certificate *c, const struct ins_engine *e,
+                       uint32_t r, ins_txn writer)
+{
+    const struct ins_history *h = e->h;
+    const uint32_t first = e->read_op[r];
+    const uint32_t end = e->level == INS_RC ? first + 1 : h->txn_op[e->read_txn[r] + 1];
+    for (uint32_t op = first; op < end; op++)
+        if (h->op_key[op] == h->op_key[first] && h->op_from[op] == INS_FROM_AMBIGUOUS)
+            ins_buf_fmt(&c->text, "choose %u %u\n", op, writer);
+}
+
+void ins_certificate_choices(struct ins_certificate *c, const struct ins_engine *e,
+                             const uint32_t *order, const uint32_t *source)
+{
+    ins_certificate_head(c, e->level, "pass");
+    for (uint32_t r = 0; r < e->n_reads; r++)
+        if (e->read_from[r] == INS_FROM_AMBIGUOUS &&
+            ins_engine_counts(e, e->read_txn[r]))
+            put_choice(c, e, r, ins_ver_txn(e, source[r]));
+    ins_buf_text(&c->text, "order");
+    for (uint32_t i = 0; i < e->n_nodes; i++)
+        if (ins_engine_counts(e, order[i]))
+            ins_certificate_node(c, e, order[i]);
+    ins_buf_text(&c->text, "\nend\n");
+}
+
 static void put_causal(struct ins_certificate *c, const struct ins_anomaly *a,
                        const struct ins_edge *e)
 {

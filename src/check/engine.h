@@ -154,6 +154,13 @@ static inline ins_txn ins_read_writer(const struct ins_engine *e, uint32_t read)
     return ins_ver_txn(e, e->read_ver[read]);
 }
 
+/* Does t, which is not the initial transaction, count in the order at hand? */
+static inline bool ins_engine_counts(const struct ins_engine *e, ins_txn t)
+{
+    return t != INS_INIT &&
+           (ins_counted(e->h, t) || e->chosen[t] || e->definite_since[t] != INS_NONE);
+}
+
 /* The version of key k that t writes, or INS_NONE; the initial one for transaction 0.
  */
 uint32_t ins_engine_version(const struct ins_engine *e, ins_key k, ins_txn t);

@@ -67,38 +67,49 @@ static int counts_lit(const struct ins_problem *p, ins_txn t)
     return t != INS_INIT && p->e->optional[t] ? (int)p->count_var[t] : 0;
 }
 
-void ins_problem_require(struct ins_problem *p, const int *cond, size_t n,
-                         uint32_t from, uint32_t to)
+/* The variable of an edge. */
+static int edge_lit(struct ins_problem *p, uint32_t from, uint32_t to)
 {
-    if (n <= 1) {
-        put_edge(p, n ? cond[0] : 0, from, to);
-        return;
-    }
     uint32_t *slot = pair_slot(p, &p->edge_map, &p->edge_var, from, to);
     if (!slot)
-        return;
+        return 0;
     if (!*slot) {
         *slot =
             (uint32_t)new_var(p, INS_VAR_EDGE, from, to, p->hint[from] < p->hint[to]);
         put_edge(p, (int)*slot, from, to);
     }
-    for (size_t i = 0; i < n; i++)
-        put_lit(p, -cond[i]);
-    put_lit(p, (int)*slot);
-    end_clause(p, INS_CLAUSE_IMPLY, 0);
-}
-
-void ins_problem_forbid(struct ins_problem *p, const int *cond, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        put_lit(p, -cond[i]);
-    end_clause(p, INS_CLAUSE_FORBID, 0);
+    return (int)*slot;
 }
 
 static void require_edge(struct ins_problem *p, const struct conds *c, uint32_t from,
                          uint32_t to)
 {
-    ins_problem_require(p, c->lit, c->n, from, to);
+    if (c->n <= 1) {
+        put_edge(p, c->n ? c->lit[0] : 0, from, to);
+        return;
+    }
+    const int edge = edge_lit(p, from, to);
+    if (!edge)
+        return;
+    for (unsigned i = 0; i < c->n; i++)
+        put_lit(p, -c->lit[i]);
+    put_lit(p, edge);
+    end_clause(p, INS_CLAUSE_IMPLY, 0);
+}
+
+void ins_problem_demand(struct ins_problem *p, const int *cond, size_t n, ins_txn t2,
+                        ins_txn t1, struct ins_demand d)
+{
+    const int edge = t1 == INS_INIT ? 0 : edge_lit(p, t2, t1);
+    if (p->failed)
+        return;
+    for (size_t i = 0; i < n; i++)
+        put_lit(p, -cond[i]);
+    if (edge)
+        put_lit(p, edge);
+    end_clause(p, INS_CLAUSE_AXIOM, (uint32_t)p->demand.len);
+    ins_vec_demand_push(&p->demand, d);
+    p->failed |= p->demand.failed || p->walk.failed;
 }
 
 /* ---- orders of versions ---- */
@@ -285,6 +296,8 @@ void ins_problem_release(struct ins_problem *p)
     ins_vec_cond_edge_release(&p->edge);
     ins_vec_clause_info_release(&p->info);
     ins_vec_known_order_release(&p->known);
+    ins_vec_demand_release(&p->demand);
+    ins_vec_u32_release(&p->walk);
     ins_number_map_release(&p->order_map);
     ins_number_map_release(&p->edge_map);
     ins_vec_u32_release(&p->order_var);

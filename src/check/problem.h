@@ -42,13 +42,22 @@ enum ins_clause_kind {
     INS_CLAUSE_ONE,   /* the open read (number) is from one of its candidates */
     INS_CLAUSE_NEED,  /* what was read from counts */
     INS_CLAUSE_IMPLY, /* the conditions require the edge of the last literal */
-    INS_CLAUSE_FORBID /* the conditions cannot all hold */
+    INS_CLAUSE_AXIOM  /* the same, by the axiom of rc, ra or cc: demand (number) */
 };
 struct ins_clause_info {
     enum ins_clause_kind kind;
     uint32_t number;
 };
 INS_VEC(clause_info, struct ins_clause_info);
+
+/* What the axiom of rc, ra or cc asks for: t2 writes what `read` reads from t1, and t2
+ * is read from by read `other` of the same transaction, or the walk over session order
+ * and reads leads from it to that transaction (other is INS_NONE then). */
+struct ins_demand {
+    uint32_t read, other;
+    uint32_t walk, n_walk; /* range of ins_problem.walk */
+};
+INS_VEC(demand, struct ins_demand);
 
 /* Version a is known to be before version b. */
 struct ins_known_order {
@@ -62,6 +71,8 @@ struct ins_problem {
     struct ins_vec_lit clause;        /* literals, each clause ended by 0 */
     struct ins_vec_clause_info info;  /* by clause */
     struct ins_vec_known_order known; /* that requirements rest on */
+    struct ins_vec_demand demand;
+    struct ins_vec_u32 walk; /* of demands: transactions */
     struct ins_vec_cond_edge edge;
     struct ins_number_map order_map, edge_map; /* pair -> rank in the list beside it */
     struct ins_vec_u32 order_var, edge_var;
@@ -90,10 +101,10 @@ bool ins_problem_after(struct ins_problem *p, uint32_t i, uint32_t place, uint32
  */
 bool ins_problem_initial(struct ins_problem *p, uint32_t r, uint32_t ver);
 
-/* Under all n conditions there is an edge; or they cannot all hold. */
-void ins_problem_require(struct ins_problem *p, const int *cond, size_t n,
-                         uint32_t from, uint32_t to);
-void ins_problem_forbid(struct ins_problem *p, const int *cond, size_t n);
+/* Under all n conditions t2 is before t1, as `d` says; with the initial transaction as
+ * t1 they cannot all hold. */
+void ins_problem_demand(struct ins_problem *p, const int *cond, size_t n, ins_txn t2,
+                        ins_txn t1, struct ins_demand d);
 
 /* Hand variables, clauses and edges from the given places on to a solver. */
 struct ins_fed {

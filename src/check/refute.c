@@ -126,21 +126,43 @@ static void put_lits(const struct refutation *q, const int *lit, size_t n)
     }
 }
 
+/* What the axiom of rc, ra or cc asks for, and why. */
+static void put_demand(const struct refutation *q, const struct ins_demand *d)
+{
+    const struct ins_engine *e = q->e;
+    const uint32_t op = e->read_op[d->read];
+    if (d->other != INS_NONE) {
+        ins_buf_fmt(q->out, "%s %u %u", e->level == INS_RC ? "mono" : "beside", op,
+                    e->read_op[d->other]);
+        return;
+    }
+    const uint32_t *walk = q->p->walk.at + d->walk;
+    ins_buf_fmt(q->out, "causal %u %u :", op, walk[0]);
+    for (uint32_t i = 0; i < d->n_walk; i++)
+        ins_buf_fmt(q->out, " %u", walk[i]);
+}
+
 static void put_clauses(const struct refutation *q)
 {
     static const char *const word[] = {[INS_CLAUSE_ONE] = "one",
                                        [INS_CLAUSE_NEED] = "need",
                                        [INS_CLAUSE_IMPLY] = "imply",
-                                       [INS_CLAUSE_FORBID] = "forbid"};
+                                       [INS_CLAUSE_AXIOM] = ""};
     const int *lit = q->p->clause.at;
     for (size_t i = 0; i < q->p->info.len; i++) {
         const struct ins_clause_info *info = &q->p->info.at[i];
         size_t n = 0;
         while (lit[n])
             n++;
+        if (!ins_solver_clause_used(q->s, i)) {
+            lit += n + 1;
+            continue;
+        }
         ins_buf_text(q->out, word[info->kind]);
         if (info->kind == INS_CLAUSE_ONE)
             ins_buf_fmt(q->out, " %u", q->e->read_op[q->e->open_read[info->number]]);
+        if (info->kind == INS_CLAUSE_AXIOM)
+            put_demand(q, &q->p->demand.at[info->number]);
         ins_buf_text(q->out, " :");
         put_lits(q, lit, n);
         ins_buf_char(q->out, '\n');

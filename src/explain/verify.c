@@ -85,7 +85,7 @@ static bool read_node(struct ins_verifier *v)
 bool ins_verify_nodes(struct ins_verifier *v)
 {
     v->node.len = 0;
-    while (ins_verify_more(v))
+    while (ins_verify_more(v) && *v->at != ':')
         if (!read_node(v))
             return false;
     return true;
@@ -109,7 +109,7 @@ bool ins_verify_external(const struct ins_verifier *v, uint32_t op)
            (from < INS_FROM_SPECIAL || from == INS_FROM_AMBIGUOUS);
 }
 
-/* Repeated external reads of t that do not agree, which pc and above forbid. */
+/* Repeated external reads of t that do not agree, which ra and above forbid. */
 static bool disagrees(const struct ins_verifier *v, ins_txn t)
 {
     const struct ins_history *h = v->h;
@@ -132,8 +132,8 @@ static void find_possible(struct ins_verifier *v)
 {
     const struct ins_history *h = v->h;
     for (ins_txn t = 1; t < h->n_txns; t++)
-        v->possible[t] = ins_counted(h, t) ||
-                         (h->txn_status[t] == INS_INDETERMINATE && !disagrees(v, t));
+        v->possible[t] = ins_counted(h, t) || (h->txn_status[t] == INS_INDETERMINATE &&
+                                               (v->level <= V_RC || !disagrees(v, t)));
     v->possible[INS_INIT] = 1;
     for (bool again = true; again;) {
         again = false;
@@ -178,6 +178,7 @@ static void start_level(struct ins_verifier *v, int level)
         v->source[op] = ins_verify_external(v, op) && h->op_from[op] < INS_FROM_SPECIAL
                             ? h->op_from[op]
                             : INS_NONE;
+    find_possible(v);
 }
 
 static int read_level(struct ins_verifier *v)
@@ -267,10 +268,8 @@ static bool block(struct ins_verifier *v, uint8_t *verdicts)
     else if (v->level == V_CI)
         ok = ins_verify_cut(v) &&
              (ins_verify_word(v, "end") || ins_verify_fault(v, "expected end"));
-    else if (!ins_verify_word(v, "order"))
-        ok = ins_verify_fault(v, "expected order or implied");
     else
-        ok = (v->level < V_PC ? ins_verify_commit_order(v) : ins_verify_order(v)) &&
+        ok = (v->level < V_PC ? ins_verify_commits(v) : ins_verify_order(v)) &&
              (ins_verify_word(v, "end") || ins_verify_fault(v, "expected end"));
     if (ok && verdicts[v->level])
         return ins_verify_fault(v, "a level is claimed twice");
@@ -340,7 +339,6 @@ enum ins_status ins_verify(const struct ins_history *h, const char *text, size_t
     if (!v.counts || !v.possible || !v.source) {
         st = ins_nomem(err, "the verifier");
     } else {
-        find_possible(&v);
         run(&v, out);
         st = v.bad ? INS_E_INPUT : INS_OK;
     }

@@ -2,8 +2,9 @@
  *
  * Written from the definitions (docs/semantics.md) and the grammar of
  * docs/certificates.md alone; shares the history and base/ with the checkers, nothing
- * else.  Reading order: verify.c (lines and levels), verify_order.c (pass),
- * verify_steps.c (fail, by cycles), verify_search.c (fail, by cases). */
+ * else.  Reading order: verify.c (lines and levels), verify_order.c and
+ * verify_commits.c (pass), verify_steps.c and verify_weak.c (fail, by cycles),
+ * verify_search.c (fail, by cases). */
 #ifndef INS_VERIFY_H
 #define INS_VERIFY_H
 

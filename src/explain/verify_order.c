@@ -15,18 +15,6 @@ struct replay {
     int64_t latest_begin;
 };
 
-static bool may_be_from(const struct ins_history *h, uint32_t op, ins_txn writer)
-{
-    if (h->op_from[op] != INS_FROM_AMBIGUOUS)
-        return h->op_from[op] == writer;
-    uint32_t n;
-    const ins_txn *cand = ins_history_candidates(h, op, &n);
-    for (uint32_t i = 0; i < n; i++)
-        if (cand[i] == writer)
-            return true;
-    return false;
-}
-
 /* The list that op shows must be `state` and then the transaction's own appends. */
 static bool shows(const struct replay *p, ins_txn t, uint32_t op)
 {
@@ -58,7 +46,7 @@ static bool begin(struct replay *p, ins_txn t)
             continue;
         const ins_key k = ins_op_key(h, op);
         if (ins_is_list_key(h, k) ? !shows(p, t, op)
-                                  : !may_be_from(h, op, p->current[k]))
+                                  : !ins_verify_candidate(p->v, op, p->current[k]))
             return ins_verify_fault(p->v, "a read does not see the current version");
     }
     return true;
@@ -139,8 +127,6 @@ static bool replay(struct replay *p)
     struct ins_verifier *v = p->v;
     if (v->level == V_SSER && !v->h->has_times)
         return ins_verify_fault(v, "the history has no times");
-    if (v->level < V_PC)
-        return ins_verify_fault(v, "an order proves only pc and above");
     if (!complete(p))
         return false;
     for (size_t i = 0; i < v->node.len; i++) {
@@ -157,6 +143,8 @@ static bool replay(struct replay *p)
 bool ins_verify_order(struct ins_verifier *v)
 {
     const struct ins_history *h = v->h;
+    if (!ins_verify_word(v, "order"))
+        return ins_verify_fault(v, "expected order or implied");
     if (!ins_verify_nodes(v))
         return false;
     struct replay p = {.v = v, .latest_begin = INT64_MIN};

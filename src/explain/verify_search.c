@@ -7,7 +7,7 @@
 
 /* ---- literals of the line ---- */
 
-static bool read_lits(struct ins_verifier *v)
+bool ins_verify_literals(struct ins_verifier *v)
 {
     v->lit.len = 0;
     while (ins_verify_more(v) && *v->at != ':') {
@@ -33,7 +33,7 @@ static const struct ins_claim *assumption(const struct ins_verifier *v, size_t i
 
 /* ---- what the assumptions of the line give ---- */
 
-static bool counts(const struct ins_verifier *v, ins_txn t)
+bool ins_verify_counts(const struct ins_verifier *v, ins_txn t)
 {
     if (v->counts[t])
         return true;
@@ -42,11 +42,13 @@ static bool counts(const struct ins_verifier *v, ins_txn t)
         const struct ins_claim *c = assumption(v, i, &sign);
         if (sign && c->kind == CLAIM_COUNT && c->a == t)
             return true;
+        if (sign && c->kind == CLAIM_FROM && (c->b == t || ins_op_txn(v->h, c->a) == t))
+            return true;
     }
     return false;
 }
 
-static bool is_from(const struct ins_verifier *v, uint32_t op, ins_txn w)
+bool ins_verify_from(const struct ins_verifier *v, uint32_t op, ins_txn w)
 {
     if (v->source[op] != INS_NONE)
         return v->source[op] == w;
@@ -82,7 +84,7 @@ static bool gives_ww(const struct ins_verifier *v, ins_txn a, ins_txn b)
         const struct ins_claim *c = assumption(v, i, &sign);
         if (c->kind == CLAIM_ORDER && version_before(v, c->key, a, b) &&
             ((c->a == a && c->b == b) || (c->a == b && c->b == a)))
-            return counts(v, a) && counts(v, b);
+            return ins_verify_counts(v, a) && ins_verify_counts(v, b);
     }
     return false;
 }
@@ -91,7 +93,7 @@ static bool gives_ww(const struct ins_verifier *v, ins_txn a, ins_txn b)
 static bool gives_rw(const struct ins_verifier *v, ins_txn reader, ins_txn b)
 {
     const struct ins_history *h = v->h;
-    if (reader == b || !counts(v, reader) || !counts(v, b))
+    if (reader == b || !ins_verify_counts(v, reader) || !ins_verify_counts(v, b))
         return false;
     for (uint32_t op = h->txn_op[reader]; op < h->txn_op[reader + 1]; op++) {
         if (!ins_verify_external(v, op))
@@ -107,18 +109,18 @@ static bool gives_rw(const struct ins_verifier *v, ins_txn reader, ins_txn b)
         uint32_t n;
         const ins_txn *cand = ins_history_candidates(h, op, &n);
         for (uint32_t i = 0; i < n; i++)
-            if (cand[i] != b && is_from(v, op, cand[i]) &&
+            if (cand[i] != b && ins_verify_from(v, op, cand[i]) &&
                 version_before(v, k, cand[i], b))
                 return true;
     }
     return false;
 }
 
-static bool gives_wr(const struct ins_verifier *v, ins_txn w, ins_txn reader)
+bool ins_verify_reads(const struct ins_verifier *v, ins_txn reader, ins_txn w)
 {
     const struct ins_history *h = v->h;
     for (uint32_t op = h->txn_op[reader]; op < h->txn_op[reader + 1]; op++)
-        if (ins_verify_external(v, op) && is_from(v, op, w))
+        if (ins_verify_external(v, op) && ins_verify_from(v, op, w))
             return true; /* a read of one that does not count is assumed by nobody */
     return false;
 }
@@ -135,9 +137,11 @@ static bool gives_edge(const struct ins_verifier *v, uint32_t from, uint32_t to)
         if (sign && c->kind == CLAIM_EDGE && c->a == from && c->b == to)
             return true;
     }
-    if (from_commit && to == ins_verify_begin(v, b) && counts(v, b) &&
-        gives_wr(v, a, b))
+    if (from_commit && to == ins_verify_begin(v, b) && ins_verify_counts(v, b) &&
+        ins_verify_reads(v, b, a))
         return true;
+    if (v->level < V_PC)
+        return false;
     if (from_commit && to == ins_verify_ww(v, b) && gives_ww(v, a, b))
         return true;
     return from == ins_verify_begin(v, a) && to == ins_verify_commit(v, b) &&
@@ -151,7 +155,7 @@ static uint32_t slot(int lit)
     return 2 * (uint32_t)abs(lit) + (lit < 0);
 }
 
-static bool add_clause(struct ins_verifier *v)
+bool ins_verify_clause(struct ins_verifier *v)
 {
     const uint32_t number = (uint32_t)v->clause_at.len;
     ins_vec_u32_push(&v->clause_at, (uint32_t)v->clause.len);
@@ -300,7 +304,7 @@ static bool line_edge(struct ins_verifier *v)
 static bool line_one(struct ins_verifier *v)
 {
     const uint32_t op = ins_verify_number(v, v->h->n_ops);
-    if (v->bad || !ins_verify_word(v, ":") || !read_lits(v))
+    if (v->bad || !ins_verify_word(v, ":") || !ins_verify_literals(v))
         return ins_verify_fault(v, "expected a read and its choices");
     const ins_txn t = ins_op_txn(v->h, op);
     if (v->h->op_from[op] != INS_FROM_AMBIGUOUS || !ins_verify_external(v, op))
@@ -319,14 +323,14 @@ static bool line_one(struct ins_verifier *v)
         if (!found)
             return ins_verify_fault(v, "the clause leaves a candidate out");
     }
-    return counts(v, t) ? add_clause(v)
-                        : ins_verify_fault(v, "the reader need not count");
+    return ins_verify_counts(v, t) ? ins_verify_clause(v)
+                                   : ins_verify_fault(v, "the reader need not count");
 }
 
 /* What a read or a transaction that counts is from counts. */
 static bool line_need(struct ins_verifier *v)
 {
-    if (!ins_verify_word(v, ":") || !read_lits(v) || v->lit.len != 2)
+    if (!ins_verify_word(v, ":") || !ins_verify_literals(v) || v->lit.len != 2)
         return ins_verify_fault(v, "expected two literals");
     const struct ins_claim *c = &v->claim.at[abs(v->lit.at[0]) - 1];
     const struct ins_claim *d = &v->claim.at[abs(v->lit.at[1]) - 1];
@@ -340,40 +344,40 @@ static bool line_need(struct ins_verifier *v)
             reads |= v->source[op] == d->a;
         ok = reads;
     }
-    return ok ? add_clause(v)
+    return ok ? ins_verify_clause(v)
               : ins_verify_fault(v, "nothing makes that transaction count");
 }
 
 /* The negations require the edge of the last literal. */
 static bool line_imply(struct ins_verifier *v)
 {
-    if (!ins_verify_word(v, ":") || !read_lits(v) || !v->lit.len)
+    if (!ins_verify_word(v, ":") || !ins_verify_literals(v) || !v->lit.len)
         return ins_verify_fault(v, "expected a clause");
     const int last = v->lit.at[v->lit.len - 1];
     const struct ins_claim *c = &v->claim.at[abs(last) - 1];
     v->lit.len--;
     const bool ok = last > 0 && c->kind == CLAIM_EDGE && gives_edge(v, c->a, c->b);
     v->lit.len++;
-    return ok ? add_clause(v)
+    return ok ? ins_verify_clause(v)
               : ins_verify_fault(v, "the conditions do not give the edge");
 }
 
 static bool line_loop(struct ins_verifier *v)
 {
-    if (!read_lits(v) || !ins_verify_word(v, ":") || !ins_verify_nodes(v))
+    if (!ins_verify_literals(v) || !ins_verify_word(v, ":") || !ins_verify_nodes(v))
         return ins_verify_fault(v, "expected literals and a cycle");
     for (size_t i = 0; i < v->node.len; i++)
         if (!gives_edge(v, v->node.at[i], v->node.at[(i + 1) % v->node.len]))
             return ins_verify_fault(v, "the cycle does not close under these literals");
-    return v->node.len ? add_clause(v) : ins_verify_fault(v, "expected a cycle");
+    return v->node.len ? ins_verify_clause(v) : ins_verify_fault(v, "expected a cycle");
 }
 
 static bool line_rup(struct ins_verifier *v)
 {
-    if (!read_lits(v))
+    if (!ins_verify_literals(v))
         return false;
     return propagates(v)
-               ? add_clause(v)
+               ? ins_verify_clause(v)
                : ins_verify_fault(v, "the clause does not follow by propagation");
 }
 
@@ -382,15 +386,17 @@ bool ins_verify_search(struct ins_verifier *v, bool *taken)
     static const struct {
         const char *word;
         bool (*check)(struct ins_verifier *);
-    } line[] = {
-        {"order-var", line_order}, {"from-var", line_from}, {"count-var", line_count},
-        {"edge-var", line_edge},   {"one", line_one},       {"need", line_need},
-        {"imply", line_imply},     {"loop", line_loop},     {"rup", line_rup}};
+        int from; /* the weakest level that it proves something of */
+    } line[] = {{"order-var", line_order, V_PC}, {"from-var", line_from, V_RC},
+                {"count-var", line_count, V_RC}, {"edge-var", line_edge, V_RC},
+                {"one", line_one, V_RC},         {"need", line_need, V_RC},
+                {"imply", line_imply, V_PC},     {"loop", line_loop, V_RC},
+                {"rup", line_rup, V_RC}};
     for (size_t i = 0; i < sizeof line / sizeof *line; i++)
         if (ins_verify_word(v, line[i].word)) {
             *taken = true;
-            if (v->level < V_PC)
-                return ins_verify_fault(v, "such a step proves only pc and above");
+            if (v->level < line[i].from)
+                return ins_verify_fault(v, "such a step proves nothing of that level");
             return line[i].check(v) && ins_verify_end_of_line(v);
         }
     return true;

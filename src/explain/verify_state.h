@@ -57,8 +57,9 @@ bool ins_verify_word(struct ins_verifier *v,
                      const char *word); /* takes it if it is there */
 bool ins_verify_end_of_line(struct ins_verifier *v);
 uint32_t ins_verify_number(struct ins_verifier *v, uint32_t below);
-bool ins_verify_nodes(struct ins_verifier *v); /* the rest of the line, into v->node */
-bool ins_verify_more(struct ins_verifier *v);  /* is there another token on the line? */
+bool ins_verify_nodes(
+    struct ins_verifier *v);                  /* up to a colon or the end, to v->node */
+bool ins_verify_more(struct ins_verifier *v); /* is there another token on the line? */
 
 static inline uint32_t ins_verify_begin(const struct ins_verifier *v, ins_txn t)
 {
@@ -96,15 +97,25 @@ bool ins_verify_walk(const struct ins_verifier *v);
 
 /* Remember a derived edge. */
 void ins_verify_derived(struct ins_verifier *v, uint32_t from, uint32_t to);
-/* Session order, or a read: there by definition in rc, ra and cc. */
-bool ins_verify_given(const struct ins_verifier *v, ins_txn from, ins_txn to);
+/* May op be from w, as the history has it? */
+bool ins_verify_candidate(const struct ins_verifier *v, uint32_t op, ins_txn w);
 
-/* verify_weak.c: no two reads differ; a commit order; a step of rc, ra, cc or ci. */
+/* verify_weak.c: no two reads differ; a step of rc, ra, cc or ci. */
 bool ins_verify_cut(struct ins_verifier *v);
-bool ins_verify_commit_order(struct ins_verifier *v);
 bool ins_verify_weak_step(struct ins_verifier *v, bool *taken);
+
+/* verify_commits.c: lines "choose ..." and a line "order ..." of rc, ra and cc. */
+bool ins_verify_commits(struct ins_verifier *v);
 
 /* verify_search.c: the same for variables and clauses. */
 bool ins_verify_search(struct ins_verifier *v, bool *taken);
+/* The literals that follow, into v->lit, as a new clause. */
+bool ins_verify_literals(struct ins_verifier *v);
+bool ins_verify_clause(struct ins_verifier *v);
+/* What holds when all literals of v->lit are false: t counts; external read op is from
+ * w; some read of t is from w. */
+bool ins_verify_counts(const struct ins_verifier *v, ins_txn t);
+bool ins_verify_from(const struct ins_verifier *v, uint32_t op, ins_txn w);
+bool ins_verify_reads(const struct ins_verifier *v, ins_txn t, ins_txn w);
 
 #endif

@@ -63,12 +63,6 @@ void ins_verify_derived(struct ins_verifier *v, uint32_t from, uint32_t to)
     (void)put(v, &v->edge, from, to);
 }
 
-bool ins_verify_given(const struct ins_verifier *v, ins_txn from, ins_txn to)
-{
-    return (v->h->txn_session[from] == v->h->txn_session[to] && from < to) ||
-           (v->counts[to] && reads_from(v, to, from));
-}
-
 static bool walk_from_to(const struct ins_verifier *v, uint32_t from, uint32_t to)
 {
     const struct ins_vec_u32 *n = &v->node;
@@ -206,9 +200,10 @@ static bool step_list(struct ins_verifier *v)
     return put(v, &v->edge, ins_verify_commit(v, a), ins_verify_ww(v, b));
 }
 
-/* A candidate of a read, by its place among them. */
-static bool is_candidate(const struct ins_verifier *v, uint32_t op, ins_txn w)
+bool ins_verify_candidate(const struct ins_verifier *v, uint32_t op, ins_txn w)
 {
+    if (v->h->op_from[op] != INS_FROM_AMBIGUOUS)
+        return v->h->op_from[op] == w;
     uint32_t n;
     const ins_txn *cand = ins_history_candidates(v->h, op, &n);
     for (uint32_t i = 0; i < n; i++)
@@ -230,7 +225,7 @@ static bool step_drop(struct ins_verifier *v)
         return ins_verify_fault(v, "expected a colon and a walk");
     if (!ins_verify_nodes(v))
         return false;
-    if (!is_candidate(v, op, w) || w == t3)
+    if (!ins_verify_candidate(v, op, w) || w == t3)
         return ins_verify_fault(v, "that is no candidate of the read");
     const uint32_t b = ins_verify_begin(v, t3);
     if (!via_given) {
