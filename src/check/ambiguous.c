@@ -385,7 +385,8 @@ static enum ins_status check_level(const struct ins_history *h, enum ins_level l
 }
 
 /* Has a strong level passed?  Most histories that have a verdict at all pass ser, and
- * that is quick to find out. */
+ * that is quick to find out.  Where it was not asked for, its certificate is of use
+ * only when it passes. */
 static enum ins_status try_strong(const struct ins_history *h,
                                   const struct ins_strong_options *o,
                                   struct ins_result *r, bool *passed)
@@ -397,10 +398,16 @@ static enum ins_status try_strong(const struct ins_history *h,
     /* repeated reads that disagree break ra and what the strong engine assumes */
     if (r->level[INS_RA].verdict == INS_FAIL || r->level[INS_CC].verdict == INS_FAIL)
         return INS_OK;
-    some.certificate = o->certificate && !none_asked;
     if (none_asked)
         some.levels = UINT32_C(1) << INS_SER;
+    struct ins_certificate *c = o->certificate ? ins_certificate_get(r, h) : NULL;
+    const size_t len = c ? c->text.len : 0;
+    const uint32_t blocks = c ? c->blocks : 0;
     const enum ins_status st = ins_strong_check(h, &some, r, &err);
+    if (c && none_asked && r->level[INS_SER].verdict != INS_PASS) {
+        c->text.len = len;
+        c->blocks = blocks;
+    }
     for (int l = INS_PC; l < INS_N_LEVELS; l++)
         *passed |= r->level[l].verdict == INS_PASS;
     return st;

@@ -11,6 +11,12 @@ struct bfs {
     uint32_t *queue;
 };
 
+static bool same_session(const struct ins_engine *e, uint32_t u, uint32_t v)
+{
+    return e->h->txn_session[ins_node_txn(e, u)] ==
+           e->h->txn_session[ins_node_txn(e, v)];
+}
+
 /* May the step that q just gave, from u to v, be used with links below max_link?  Reads
  * and times of a transaction that was optional count from when it became definite. */
 static bool usable(const struct ins_engine *e, const struct ins_preds *q, uint32_t u,
@@ -22,8 +28,8 @@ static bool usable(const struct ins_engine *e, const struct ins_preds *q, uint32
         return true;
     const ins_txn t = ins_node_txn(e, q->node);
     const uint32_t since = e->definite_since[t];
-    return since == INS_NONE || since < max_link || u == ins_commit_node(e, t - 1) ||
-           u == ins_begin_node(e, t);
+    return since == INS_NONE || since < max_link ||
+           (u < e->n_txn_nodes && same_session(e, u, q->node));
 }
 
 static bool search_back(const struct ins_engine *e, struct bfs *b,
@@ -52,12 +58,6 @@ static bool search_back(const struct ins_engine *e, struct bfs *b,
         }
     }
     return false;
-}
-
-static bool same_session(const struct ins_engine *e, uint32_t u, uint32_t v)
-{
-    return e->h->txn_session[ins_node_txn(e, u)] ==
-           e->h->txn_session[ins_node_txn(e, v)];
 }
 
 static void walk_begin(struct ins_argument *p, struct ins_walk *w, uint32_t first)

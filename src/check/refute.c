@@ -75,6 +75,8 @@ static bool gather(struct refutation *q)
             need_readers(q, q->p->var.at[i].a, &need);
             need_readers(q, q->p->var.at[i].b, &need);
         }
+    for (size_t i = 0; i < q->p->settled.len; i++)
+        ins_vec_u32_push(&need, q->p->settled.at[i]);
     for (size_t i = 0; i < ins_solver_n_steps(q->s); i++) {
         const struct ins_step s = ins_solver_step(q->s, i);
         for (uint32_t j = 0; j < s.n_edges; j++)

@@ -142,6 +142,8 @@ static bool gives_edge(const struct ins_verifier *v, uint32_t from, uint32_t to)
         return true;
     if (v->level < V_PC)
         return false;
+    if (ins_verify_in_time(v, a, b) && ins_verify_counts(v, b))
+        return true;
     if (from_commit && to == ins_verify_ww(v, b) && gives_ww(v, a, b))
         return true;
     return from == ins_verify_begin(v, a) && to == ins_verify_commit(v, b) &&

@@ -142,9 +142,14 @@ static enum ins_verdict certified(const struct ins_buf *text, int level)
     return strncmp(at + n, "pass", 4) ? INS_FAIL : INS_PASS;
 }
 
-/* Every block verifies and states the verdict; a level without one is tallied. */
+static const char *const bare[INS_N_LEVELS] = {
+    "ci: no certificate",  "rc: no certificate",  "ra: no certificate",
+    "cc: no certificate",  "pc: no certificate",  "si: no certificate",
+    "ser: no certificate", "sser: no certificate"};
+
+/* Every verdict has a block that states it, and the blocks verify. */
 static const char *wrong_certificate(const struct ins_history *h,
-                                     const struct ins_result *r, struct tally *tally)
+                                     const struct ins_result *r)
 {
     struct ins_error err = {0};
     const struct ins_buf *text = &r->certificate->text;
@@ -154,8 +159,8 @@ static const char *wrong_certificate(const struct ins_history *h,
         const enum ins_verdict is = r->level[l].verdict, said = certified(text, l);
         if (said != INS_NOT_ASKED && said != is)
             return "the certificate states another verdict";
-        if (tally)
-            tally->bare[l] += said == INS_NOT_ASKED && is != INS_UNDECIDED;
+        if (said == INS_NOT_ASKED && is != INS_UNDECIDED)
+            return bare[l];
     }
     return NULL;
 }
@@ -199,7 +204,7 @@ const char *compare_history(const struct tiny_history *tiny, struct tally *tally
     if (!wrong)
         wrong = wrong_anomalies(h, r, tally);
     if (!wrong)
-        wrong = wrong_certificate(h, r, tally);
+        wrong = wrong_certificate(h, r);
     if (!wrong && r->anomaly.len)
         wrong = wrong_reports(h, r, !tally || tally->histories % 8 == 0);
     if (tally)

@@ -9,12 +9,11 @@
 struct tally {
     uint64_t histories, anomalies;
     uint64_t holds[INS_N_LEVELS], fails[INS_N_LEVELS], unknown[INS_N_LEVELS];
-    uint64_t bare[INS_N_LEVELS]; /* verdicts without a certificate */
 };
 
 /* NULL when every verdict is the oracle's, every anomaly is true, every faulty read is
- * counted, the certificate verifies and reports can be written; else what is wrong.
- * `tally` may be NULL. */
+ * counted, each verdict has a certificate that verifies and reports can be written;
+ * else what is wrong. `tally` may be NULL. */
 const char *compare_history(const struct tiny_history *tiny, struct tally *tally);
 
 /* NULL when the verdicts on h and on variants of it made with rng go together: renamed

@@ -1,5 +1,6 @@
-/* Certificates: each one that the checker writes verifies; a spoilt one is rejected, or
- * what it claims is true all the same. The truth is the oracle's. */
+/* Certificates: every verdict has one, each one verifies; a spoilt one is rejected, or
+ * what it claims is true all the same.  The truth is the oracle's, and the checkers' on
+ * histories that are too large for it. */
 #include "check/certificate.h"
 #include "check/check.h"
 #include "explain/verify.h"
@@ -10,16 +11,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HISTORIES = 6000, SPOILT = 12, MAX_TEXT = 1 << 16 };
+enum { HISTORIES = 10000, SPOILT = 12, MAX_TEXT = 1 << 16 };
+
+/* What takes a search to decide. */
+static const struct tiny_profile searched[] = {
+    {"duplicates", 8, 3, 4, .duplicates = 85, .roles = 50, .corrupt = 60},
+    {"readers and writers of duplicates", 8, 2, 3, .duplicates = 85, .roles = 90,
+     .corrupt = 10},
+    {"hardly a value", 8, 2, 4, .duplicates = 95, .roles = 60, .corrupt = 100},
+    {"indeterminate duplicates", 8, 4, 6, .duplicates = 50, .indeterminate = 20,
+     .corrupt = 50},
+    {"real time", 8, 3, 4, .duplicates = 60, .roles = 50, .indeterminate = 10,
+     .corrupt = 30, .times = true},
+};
+
+enum { N_SEARCHED = sizeof searched / sizeof *searched };
+
+/* Once without a certificate that verifies: by a read of the initial value that was
+ * settled, a walk into a transaction before it counted, real time of one that may
+ * count.
+ */
+static const char *const told[] = {
+    "3: wu1 ru1 ry0 rz0 rx0 rz0 | 1: ru0 wy1 wz1 wz0 wu0 | 5: wx1 wy2 ry2 | "
+    "5?: ru0 wx1 wz1 rx1 ry2 wz1 | 2: wu0 wu1 ry0 wz2 | 4?: wz1 ru0 rz1 | "
+    "0: ru1 wx1 rx1 rz1 wu0 rx1 | 1: wu2 wu0 wz3 rz3 wy3 wy2",
+    "7: rx0 wy1 ry1 rx0 rx0 | 5?: ry1 ry1 wx1 rx1 wy2 | 6: ry1 ry1 wx2 wy2 | "
+    "4: rx2 rx2 wx0 | 2: rx7 ry2 wx0 rx0 wx3 rx3 | 0: wx4 rx4 ry2 wx5 wx6 wy3 | "
+    "0: wx7 | 5: rx7 wy4",
+    "2 @20-24: | 0 @18-28: rx2 rx2 wx1 | 2 @24-32: wx2 rx2 rx2 | "
+    "1 @28-38: rx2 wx0 wx2 rx2 | 3 @30-39: rx2 | 2 @37-42: rx2 | "
+    "4? @42-: wx3 rx3 wx2",
+};
 
 struct run {
     struct ins_rng rng;
     struct tiny_history tiny;
     struct ins_history *h;
-    unsigned holds; /* oracle */
+    unsigned holds; /* the truth: bit set of levels */
     char text[MAX_TEXT];
     size_t len;
     uint64_t made, accepted, rejected;
+    uint64_t with_search, with_weak_search, with_choices; /* certificates */
     const char *wrong;
 };
 
@@ -124,29 +156,76 @@ static void spoil_and_verify(struct run *q)
     }
 }
 
-static void one_history(struct run *q)
+/* All levels, or one alone. */
+static uint32_t choose_levels(struct run *q)
+{
+    if (ins_rng_below(&q->rng, 2))
+        return (1u << INS_N_LEVELS) - 1;
+    return 1u << (INS_RC + ins_rng_below(&q->rng, INS_N_LEVELS - INS_RC));
+}
+
+/* Does every verdict have a block? */
+static bool is_complete(const struct run *q, const struct ins_result *r)
+{
+    for (int l = 0; l < INS_N_LEVELS; l++) {
+        const enum ins_verdict v = r->level[l].verdict;
+        char head[32];
+        (void)snprintf(head, sizeof head, "level %s %s\n", ins_level_table[l].id,
+                       v == INS_PASS ? "pass" : "fail");
+        if ((v == INS_PASS || v == INS_FAIL) && !strstr(q->text, head))
+            return false;
+    }
+    return true;
+}
+
+static unsigned levels_that_hold(const struct ins_history *h)
+{
+    const struct ins_check_options all = {.levels = (1u << INS_N_LEVELS) - 1,
+                                          .threads = 1};
+    struct ins_error err = {0};
+    struct ins_result *r = NULL;
+    unsigned holds = 0;
+    if (ins_check(h, &all, &r, &err) == INS_OK)
+        for (int l = 0; l < INS_N_LEVELS; l++)
+            holds |= (unsigned)(r->level[l].verdict == INS_PASS) << l;
+    ins_result_free(r);
+    return holds;
+}
+
+static void take_stock(struct run *q)
+{
+    q->made++;
+    const bool search = strstr(q->text, "\nrup") != NULL;
+    q->with_search += search;
+    q->with_weak_search +=
+        search && (strstr(q->text, "mono") || /* with a clause */
+                   strstr(q->text, "beside") || strstr(q->text, "causal"));
+    q->with_choices += strstr(q->text, "\nchoose") != NULL;
+}
+
+/* Judge the certificate of q->tiny at these levels. */
+static void judge(struct run *q, bool tiny, uint32_t levels)
 {
     struct ins_error err = {0};
     struct ins_result *r = NULL;
-    const struct tiny_profile *p =
-        &tiny_profiles[ins_rng_below(&q->rng, tiny_n_profiles)];
-    tiny_random(&q->tiny, p, &q->rng);
-    q->holds = oracle_check(&q->tiny);
     if (tiny_build(&q->tiny, &q->h, &err) != INS_OK) {
         q->wrong = "the history cannot be built";
         return;
     }
+    q->holds = tiny ? oracle_check(&q->tiny) : levels_that_hold(q->h);
     const struct ins_check_options o = {
-        .levels = (1u << INS_N_LEVELS) - 1, .threads = 1, .certificate = true};
+        .levels = levels, .threads = 1, .certificate = true};
     if (ins_check(q->h, &o, &r, &err) != INS_OK)
         q->wrong = "no verdicts";
     if (!q->wrong && r->certificate) {
-        q->made++;
         q->len = r->certificate->text.len;
         memcpy(q->text, r->certificate->text.at, q->len);
         q->text[q->len] = '\0';
+        take_stock(q);
         if (!verifies(q, q->text, q->len))
             q->wrong = "a certificate does not verify";
+        else if (!is_complete(q, r))
+            q->wrong = "a verdict has no certificate";
         else if (!claims_hold(q, q->text, q->len))
             q->wrong = "a certificate claims something false";
         else
@@ -156,18 +235,42 @@ static void one_history(struct run *q)
     ins_history_free(q->h);
 }
 
+static void one_history(struct run *q)
+{
+    const bool tiny = ins_rng_below(&q->rng, 2);
+    const struct tiny_profile *p =
+        tiny ? &tiny_profiles[ins_rng_below(&q->rng, tiny_n_profiles)]
+             : &searched[ins_rng_below(&q->rng, N_SEARCHED)];
+    tiny_random(&q->tiny, p, &q->rng);
+    judge(q, tiny, choose_levels(q));
+}
+
+static void told_histories(struct run *q)
+{
+    for (size_t i = 0; i < sizeof told / sizeof *told && !q->wrong; i++)
+        for (int l = INS_RC; l < INS_N_LEVELS && !q->wrong; l++)
+            if (tiny_parse(&q->tiny, told[i]))
+                judge(q, false, 1u << l);
+            else
+                q->wrong = "a history cannot be read";
+}
+
 int main(int argc, char **argv)
 {
     static struct run q;
     const uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 20260;
     const unsigned count = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : HISTORIES;
     q.rng.state = seed;
-    printf("1..3\n# seed %" PRIu64 "\n", seed);
+    printf("1..4\n# seed %" PRIu64 "\n", seed);
+    told_histories(&q);
     for (unsigned i = 0; i < count && !q.wrong; i++)
         one_history(&q);
     printf("# %" PRIu64 " certificates, spoilt: %" PRIu64 " rejected, %" PRIu64
            " still true\n",
            q.made, q.rejected, q.accepted);
+    printf("# %" PRIu64 " with a search, %" PRIu64 " of them at rc, ra or cc, %" PRIu64
+           " with choices\n",
+           q.with_search, q.with_weak_search, q.with_choices);
     if (q.wrong) {
         printf("# %s\n# ", q.wrong);
         tiny_line(&q.tiny, stdout);
@@ -178,5 +281,9 @@ int main(int argc, char **argv)
     printf("%s 2 - certificates were made\n", q.made > count / 4 ? "ok" : "not ok");
     printf("%s 3 - most spoilt ones were rejected\n",
            q.rejected > 9 * q.accepted ? "ok" : "not ok");
-    return q.wrong || q.made <= count / 4;
+    const bool varied = q.with_search > count / 1000 &&
+                        q.with_weak_search > count / 1000 &&
+                        q.with_choices > count / 1000;
+    printf("%s 4 - there were some of every kind\n", varied ? "ok" : "not ok");
+    return q.wrong || q.made <= count / 4 || !varied;
 }
