@@ -155,6 +155,16 @@ static bool step_pair(struct ins_verifier *v)
     return put(v, &v->edge, ins_verify_commit(v, a), ins_verify_begin(v, b));
 }
 
+/* Is o the append that shows as this element of op's list?  Not when it comes later in
+ * the transaction. */
+static bool is_element(const struct ins_history *h, uint32_t op, uint32_t o,
+                       uint64_t element)
+{
+    return h->op_key[o] == (h->op_key[op] | INS_OP_WRITE) &&
+           h->op_value[o] == element &&
+           !(o > op && o < h->txn_op[ins_op_txn(h, op) + 1]);
+}
+
 /* Does the list of op show an append of a before one of b, or one of a while one of b
  * is missing?  The appends of one transaction stand together, so that is enough. */
 static bool list_orders(const struct ins_history *h, uint32_t op, ins_txn a, ins_txn b)
@@ -165,9 +175,9 @@ static bool list_orders(const struct ins_history *h, uint32_t op, ins_txn a, ins
     uint32_t shown = 0, all = 0;
     for (uint64_t i = h->list_off[list]; i < h->list_off[list + 1]; i++) {
         for (uint32_t o = h->txn_op[a]; o < h->txn_op[a + 1]; o++)
-            seen |= h->op_key[o] == append && h->op_value[o] == h->list_elem[i];
+            seen |= is_element(h, op, o, h->list_elem[i]);
         for (uint32_t o = h->txn_op[b]; o < h->txn_op[b + 1]; o++) {
-            if (h->op_key[o] != append || h->op_value[o] != h->list_elem[i])
+            if (!is_element(h, op, o, h->list_elem[i]))
                 continue;
             if (seen)
                 return true;

@@ -41,6 +41,7 @@ static const char *const told[] = {
     "2 @20-24: | 0 @18-28: rx2 rx2 wx1 | 2 @24-32: wx2 rx2 rx2 | "
     "1 @28-38: rx2 wx0 wx2 rx2 | 3 @30-39: rx2 | 2 @37-42: rx2 | "
     "4? @42-: wx3 rx3 wx2",
+    "0: Ly12 ay1 | 0?: ay1 | 1?: Ly112 Ly112 Lx1 | 1: ax1 | 1: ax0 ay2 Lx10",
 };
 
 struct run {
