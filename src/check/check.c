@@ -220,20 +220,28 @@ static enum ins_status holds_at_once(struct run *c, enum ins_level level, bool *
     return st;
 }
 
+static void fail_from(struct run *c, enum ins_level level)
+{
+    for (int l = (int)level; l <= INS_SSER; l++)
+        decide(c, (enum ins_level)l, INS_FAIL, NULL);
+}
+
 static enum ins_status check_weak(struct run *c, bool misread, bool not_repeated)
 {
     struct ins_co known = {0};
     bool cyclic = false, settled; /* the level above holds */
+    if (misread)
+        fail_from(c, INS_RC);
+    if (not_repeated)
+        fail_from(c, INS_RA);
     enum ins_status st = holds_at_once(c, strongest_weak(c), &settled);
     if (st == INS_OK && !settled) {
         const int64_t start = ins_now_ns();
         st = order_known(c, &known, &cyclic);
         ins_result_stage(c->r, "known order", seconds_since(start));
     }
-    const bool rc_broken = misread || cyclic;
-    for (int l = INS_RC; st == INS_OK && l <= INS_SSER; l++)
-        if (rc_broken || (not_repeated && l >= INS_RA))
-            decide(c, (enum ins_level)l, INS_FAIL, NULL);
+    if (st == INS_OK && cyclic)
+        fail_from(c, INS_RC);
     for (int l = strongest_weak(c); st == INS_OK && l >= INS_RC; l--) {
         const enum ins_level level = (enum ins_level)l;
         /* What was set aside above may still break rc. */
@@ -245,8 +253,8 @@ static enum ins_status check_weak(struct run *c, bool misread, bool not_repeated
         }
         if (st != INS_OK)
             break;
-        for (int up = l; !holds && up <= INS_SSER; up++)
-            decide(c, (enum ins_level)up, INS_FAIL, NULL);
+        if (!holds)
+            fail_from(c, level);
         if (holds && !c->h->n_ambiguous && !c->ambiguous_lists)
             decide(c, level, INS_PASS, NULL);
         settled = holds;
