@@ -149,17 +149,20 @@ static enum ins_status set_cycles_aside(struct run *c, const struct ins_co *know
 {
     struct ins_weak *w = &c->weak;
     const struct ins_history *h = c->h;
+    w->cyclic = INS_NEW0(uint64_t, (size_t)h->n_ops / 64 + 1);
     if (!w->aside)
         w->aside = INS_NEW0(uint64_t, (size_t)h->n_ops / 64 + 1);
-    if (!w->aside)
+    if (!w->cyclic || !w->aside)
         return ins_nomem(c->err, "reads that are set aside");
     for (ins_txn t = 1; t < h->n_txns; t++) {
         if (known->component[t] == INS_NONE)
             continue;
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
             if (ins_reads_from(h, op) &&
-                known->component[h->op_from[op]] == known->component[t])
+                known->component[h->op_from[op]] == known->component[t]) {
+                w->cyclic[op / 64] |= UINT64_C(1) << op % 64;
                 w->aside[op / 64] |= UINT64_C(1) << op % 64;
+            }
     }
     return INS_OK;
 }
@@ -178,10 +181,10 @@ static enum ins_status order_known(struct run *c, struct ins_co *known, bool *cy
             st = set_cycles_aside(c, known);
     }
     if (st == INS_OK && w->aside) {
-        w->use_aside = true;
+        w->mask = w->aside;
         ins_co_release(known);
         st = ins_co_init(known, w, &none, c->err);
-        w->use_aside = false;
+        w->mask = NULL;
     }
     ins_vec_inferred_release(&none);
     w->list_order = lists;
@@ -247,9 +250,9 @@ static enum ins_status check_weak(struct run *c, bool misread, bool not_repeated
         /* What was set aside above may still break rc. */
         bool holds = settled && !(level == INS_RC && c->weak.aside);
         if (!holds) {
-            c->weak.use_aside = level != INS_RC || cyclic;
+            c->weak.mask = level == INS_RC ? c->weak.cyclic : c->weak.aside;
             st = check_level(c, level, &known, &holds);
-            c->weak.use_aside = false;
+            c->weak.mask = NULL;
         }
         if (st != INS_OK)
             break;

@@ -110,7 +110,7 @@ static bool reserve(struct scan *s, uint32_t n_ops)
 static void collect_reads(struct scan *s, ins_txn t)
 {
     const struct ins_history *h = s->w->h;
-    const uint64_t *const aside = s->w->use_aside ? s->w->aside : NULL;
+    const uint64_t *const aside = s->w->mask;
     uint32_t n = 0;
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
         s->read[n] = op;

@@ -76,6 +76,7 @@ void ins_weak_release(struct ins_weak *w)
 {
     ins_free(w->prev);
     ins_free(w->block_session);
+    ins_free(w->cyclic);
     ins_free(w->aside);
     ins_vec_inferred_release(&w->list_order);
 }

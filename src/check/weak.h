@@ -30,10 +30,11 @@ struct ins_weak {
     struct ins_vec_inferred list_order; /* known orders of lists, for every level */
     uint32_t
         *block_session; /* session of every 256th transaction, see ins_session_of */
-    /* Reads that did not repeat an earlier one of their key, a bit an operation: they
-     * break ra by themselves and are set aside there and above.  NULL when none is. */
-    uint64_t *aside;
-    bool use_aside;
+    /* Reads that are set aside, a bit an operation; NULL when none is.  Those on a
+     * cycle of SO and WR break rc by themselves; `aside` has them too, and those that
+     * did not repeat an earlier one of their key, which break ra. */
+    uint64_t *cyclic, *aside;
+    const uint64_t *mask; /* the ones that are passed over now, or NULL */
 };
 
 enum ins_status ins_weak_init(struct ins_weak *w, struct ins_error *err);
@@ -54,11 +55,10 @@ static inline bool ins_reads_from(const struct ins_history *h, uint32_t op)
     return !(h->op_key[op] & INS_OP_WRITE) && h->op_from[op] < INS_FROM_SPECIAL;
 }
 
-/* The same, less what has been set aside. */
+/* The same, less what is passed over. */
 static inline bool ins_weak_reads(const struct ins_weak *w, uint32_t op)
 {
-    return ins_reads_from(w->h, op) &&
-           !(w->use_aside && w->aside && w->aside[op / 64] >> op % 64 & 1);
+    return ins_reads_from(w->h, op) && !(w->mask && w->mask[op / 64] >> op % 64 & 1);
 }
 
 /* ---- reads.c ---- */
@@ -103,11 +103,11 @@ void ins_co_release(struct ins_co *co);
 
 /* ---- weak_cycles.c ---- */
 
-/* List a cycle for each component and kind, and each edge to transaction 0 (`stale`).
- * `level` is rc, ra or cc; cycles that a weaker level has as well are its to report. */
+/* List a cycle for each component and kind, and one for each read of an initial value
+ * that has edges to transaction 0 (`stale`, which is sorted).  `level` is rc, ra or cc;
+ * cycles that a weaker level has as well are its to report. */
 enum ins_status ins_weak_cycles(struct ins_weak *w, const struct ins_co *co,
-                                enum ins_level level,
-                                const struct ins_vec_inferred *stale,
+                                enum ins_level level, struct ins_vec_inferred *stale,
                                 struct ins_error *err);
 /* The same for cycles of SO and WR alone (g). */
 enum ins_status ins_causality_cycles(struct ins_weak *w, const struct ins_co *co,

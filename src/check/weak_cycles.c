@@ -7,6 +7,8 @@
 #include "weak.h"
 #include "weak_story.h"
 
+#include <stdlib.h>
+
 enum { TRIES = 64 };
 #define BUDGET (UINT64_C(1) << 26)
 
@@ -256,19 +258,56 @@ static enum ins_status show_components(struct search *s)
     return st;
 }
 
-/* An edge to transaction 0 is a cycle with it. */
-static enum ins_status show_stale(struct search *s,
-                                  const struct ins_vec_inferred *stale)
+/* Does the weaker level, too, find that the initial value read by op was too old? */
+static bool weaker_finds_stale(const struct search *s, uint32_t op)
+{
+    const struct ins_history *h = s->w->h;
+    const ins_key k = ins_op_key(h, op);
+    const ins_txn reader = ins_op_txn(h, op);
+    if (s->level == INS_RC)
+        return false;
+    const uint32_t end = s->level == INS_CC ? h->txn_op[reader + 1] : op;
+    for (uint32_t o = h->txn_op[reader]; o < end; o++)
+        if (ins_weak_reads(s->w, o) && h->op_from[o] != INS_INIT &&
+            ins_history_writes(h, h->op_from[o], k))
+            return true;
+    if (s->level == INS_RA)
+        return false;
+    const ins_txn first = h->session_first[h->txn_session[reader]];
+    uint64_t lo = h->key_writer_off[k], hi = h->key_writer_off[k + 1];
+    while (lo < hi) { /* the first writer that is not before its session */
+        const uint64_t mid = lo + (hi - lo) / 2;
+        if (h->key_writer[mid] < first)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < h->key_writer_off[k + 1] && h->key_writer[lo] < reader;
+}
+
+static int by_read(const void *a, const void *b)
+{
+    const struct ins_inferred *x = a, *y = b;
+    if (x->op != y->op)
+        return x->op < y->op ? -1 : 1;
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+/* An edge to transaction 0 is a cycle with it.  Of several newer versions one is enough
+ * for a read. */
+static enum ins_status show_stale(struct search *s, struct ins_vec_inferred *stale)
 {
     enum ins_status st = INS_OK;
     uint32_t last_op = INS_NONE;
+    if (stale->len)
+        qsort(stale->at, stale->len, sizeof *stale->at, by_read);
     for (size_t i = 0; st == INS_OK && i < stale->len; i++) {
         const struct ins_inferred *e = &stale->at[i];
-        /* One of several newer versions is enough for a read. */
-        if (e->op == last_op || weaker_infers(s, e))
+        if (e->op == last_op)
             continue;
         last_op = e->op;
-        if (!ins_weak_count(s->w, kinds[s->level][0], INS_PLAIN, s->level))
+        if (weaker_finds_stale(s, e->op) ||
+            !ins_weak_count(s->w, kinds[s->level][0], INS_PLAIN, s->level))
             continue;
         struct ins_story story;
         st = ins_story_begin(&story, s->w, s->err);
@@ -306,8 +345,7 @@ static void release(struct search *s)
 }
 
 enum ins_status ins_weak_cycles(struct ins_weak *w, const struct ins_co *co,
-                                enum ins_level level,
-                                const struct ins_vec_inferred *stale,
+                                enum ins_level level, struct ins_vec_inferred *stale,
                                 struct ins_error *err)
 {
     struct search s = {.co = co, .w = w, .level = level, .err = err};

@@ -2,6 +2,7 @@
 
 #include "check/certificate.h"
 #include "check/check.h"
+#include "complete.h"
 #include "explain/verify.h"
 #include "oracle.h"
 #include "recheck.h"
@@ -203,12 +204,17 @@ const char *compare_history(const struct tiny_history *tiny, struct tally *tally
         wrong = wrong_counts(h, r);
     if (!wrong)
         wrong = wrong_anomalies(h, r, tally);
+    bool judged = false;
+    if (!wrong)
+        wrong = compare_naive(h, r, &judged);
     if (!wrong)
         wrong = wrong_certificate(h, r);
     if (!wrong && r->anomaly.len)
         wrong = wrong_reports(h, r, !tally || tally->histories % 8 == 0);
-    if (tally)
+    if (tally) {
         tally->histories++;
+        tally->complete += judged;
+    }
     ins_result_free(r);
     ins_history_free(h);
     return wrong;

@@ -8,6 +8,7 @@
 /* What was seen so far. */
 struct tally {
     uint64_t histories, anomalies;
+    uint64_t complete; /* held against naive.h: nothing was missing */
     uint64_t holds[INS_N_LEVELS], fails[INS_N_LEVELS], unknown[INS_N_LEVELS];
 };
 
