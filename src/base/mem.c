@@ -1,5 +1,6 @@
 #include "mem.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,13 +62,12 @@ void ins_trim(void)
 
 uint64_t ins_rss_now(void)
 {
-    char line[128] = "";
-    FILE *f = fopen("/proc/self/statm", "re");
-    if (!f)
-        return 0;
-    if (!fgets(line, sizeof line, f))
-        line[0] = '\0';
-    (void)fclose(f);
+    char line[128];
+    const int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd < 0 ? 0 : read(fd, line, sizeof line - 1);
+    if (fd >= 0)
+        (void)close(fd);
+    line[n > 0 ? n : 0] = '\0';
     char *resident; /* the second number, after the size */
     (void)strtoull(line, &resident, 10);
     return strtoull(resident, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);

@@ -311,10 +311,17 @@ static bool run(struct ins_resolver *r, void (*work)(void *, unsigned))
     return !ins_limit_hit(r->limit);
 }
 
-static void split(struct ins_resolver *r, unsigned threads)
+static bool split(struct ins_resolver *r, unsigned threads)
 {
     const struct ins_history *h = r->h;
-    r->n_parts = h->n_ops < 1 << 15 ? 1 : ins_threads(threads);
+    const unsigned parts = h->n_ops < 1 << 15 ? 1 : ins_threads(threads);
+    while (h->n_keys >> r->shift >= INS_RESOLVE_GROUPS)
+        r->shift++;
+    r->part = INS_NEW0(struct ins_resolve_part, parts);
+    r->bucket = INS_NEW0(struct ins_bucket, (h->n_keys >> r->shift) + 2);
+    if (!r->part || !r->bucket)
+        return false;
+    r->n_parts = parts;
     ins_txn t = 1;
     for (unsigned i = 0; i < r->n_parts; i++) {
         const uint64_t end = (uint64_t)h->n_ops * (i + 1) / r->n_parts;
@@ -323,12 +330,11 @@ static void split(struct ins_resolver *r, unsigned threads)
             t++;
         r->part[i].last = t;
     }
-    while (h->n_keys >> r->shift >= INS_RESOLVE_GROUPS)
-        r->shift++;
     r->same_start = h->n_keys != 0;
     for (ins_key k = 1; k < h->n_keys && r->same_start; k++)
         r->same_start =
             h->key_flags[k] == h->key_flags[0] && h->key_init[k] == h->key_init[0];
+    return true;
 }
 
 /* Join groups to buckets and sum up their sizes, of each part and of all. */
@@ -441,6 +447,8 @@ static void release(struct ins_resolver *r)
         ins_vec_u32_release(&p->group_txn);
         ins_bench_free(p->bench);
     }
+    ins_free(r->part);
+    ins_free(r->bucket);
     ins_free(r->card);
     ins_free(r);
 }
@@ -454,11 +462,11 @@ enum ins_status ins_resolve(struct ins_history *h, unsigned threads,
         return ins_nomem(err, "the reads");
     r->h = h;
     r->limit = limit;
-    split(r, threads);
+    const bool parted = split(r, threads);
     if (!h->op_from) /* a generator may have filled memory of its own */
         h->op_from = INS_NEW(uint32_t, h->n_ops);
     enum ins_status st = INS_OK;
-    if (!h->op_from || !run(r, mark) || !survey(r) || !run_rounds(r))
+    if (!parted || !h->op_from || !run(r, mark) || !survey(r) || !run_rounds(r))
         st = ins_limit_hit(limit) ? ins_fail(err, INS_E_LIMIT, 0, "%s while loading",
                                              ins_limit_reason(limit))
                                   : ins_nomem(err, "the reads");

@@ -11,7 +11,7 @@
 
 #include <stdatomic.h>
 
-enum { INS_RESOLVE_PARTS = 64, INS_RESOLVE_GROUPS = 4096 };
+enum { INS_RESOLVE_GROUPS = 4096 };
 
 /* A final write (ref: its transaction) or an external read (ref: the operation). */
 struct ins_card {
@@ -47,19 +47,19 @@ struct ins_resolve_part {
 struct ins_resolver {
     struct ins_history *h;
     struct ins_limit *limit;
-    unsigned n_parts, n_buckets, shift; /* group of k: k >> shift */
-    struct ins_resolve_part part[INS_RESOLVE_PARTS];
+    unsigned n_parts, n_buckets, shift;     /* group of k: k >> shift */
+    struct ins_resolve_part *part;          /* n_parts */
     uint16_t bucket_of[INS_RESOLVE_GROUPS]; /* by group */
     struct ins_bucket {
         uint32_t group; /* its first */
         uint64_t n_writes, n_reads;
         uint64_t writer_at; /* its first place in key_writer */
         uint64_t card;      /* its first card of this round: writes, then reads */
-    } bucket[INS_RESOLVE_GROUPS + 1];
-    uint32_t most_keys; /* of a bucket */
-    bool wide;          /* tags are hashes */
-    bool check_own;     /* some read may return a later write of its own transaction */
-    bool same_start;    /* all keys start alike: */
+    } * bucket;             /* one more than there are groups */
+    uint32_t most_keys;     /* of a bucket */
+    bool wide;              /* tags are hashes */
+    bool check_own;  /* some read may return a later write of its own transaction */
+    bool same_start; /* all keys start alike: */
     bool has_start;
     uint32_t start_tag;
     struct ins_card *card; /* of this round */

@@ -18,8 +18,9 @@ struct tally {
 const char *compare_history(const struct tiny_history *tiny, struct tally *tally);
 
 /* NULL when the verdicts on h and on variants of it made with rng go together: renamed
- * keys and permuted sessions change nothing; a read less, or a transaction less that
- * nobody reads from, turns no pass into a fail. */
+ * keys and permuted sessions change nothing, nor does it when a level is asked alone; a
+ * read less, or a transaction less that nobody reads from, turns no pass into a fail.
+ */
 const char *compare_variants(const struct tiny_history *h, struct ins_rng *rng);
 
 /* Write h with the verdicts on it to red-<seed>.txt in the working directory. */

@@ -37,8 +37,7 @@ static int report(struct tiny_history *h, unsigned long i, const struct failure 
 static void print_tally(const struct tally *t)
 {
     printf("# %" PRIu64 " histories, %" PRIu64 " complete, %" PRIu64
-           " anomalies true; of each level hold, fail, unknown:
-",
+           " anomalies true; of each level hold, fail, unknown:\n",
            t->histories, t->complete, t->anomalies);
     for (int l = 0; l < INS_N_LEVELS; l++)
         printf("# %-5s %8" PRIu64 " %8" PRIu64 " %8" PRIu64 "\n", ins_level_table[l].id,

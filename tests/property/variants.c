@@ -88,7 +88,15 @@ static bool is_read(const struct tiny_history *h, unsigned t)
     return false;
 }
 
-/* The levels that passed are looked at, no others: none of them may fail now. */
+/* The strongest of the levels that passed, and ci: they stand for the others. */
+static unsigned strongest(unsigned passed)
+{
+    for (int l = INS_SSER; l > INS_CI; l--)
+        if (passed >> l & 1)
+            return (1u << l) | (passed & 1u << INS_CI);
+    return passed;
+}
+
 static const char *wrong_without_reads(const struct tiny_history *h, unsigned passed)
 {
     struct verdicts now;
@@ -122,20 +130,36 @@ static const char *wrong_without_txns(const struct tiny_history *h, unsigned pas
     return NULL;
 }
 
+/* Is an element appended twice to one list?  Then a level alone may be left open. */
+static bool has_equal_elements(const struct tiny_history *h)
+{
+    bool lists = false;
+    for (unsigned k = 0; k < h->n_keys; k++)
+        lists |= h->list[k];
+    return lists && tiny_has_duplicates(h);
+}
+
 const char *compare_variants(const struct tiny_history *h, struct ins_rng *rng)
 {
     const unsigned all = (1u << INS_N_LEVELS) - 1;
-    struct verdicts is, other;
+    const unsigned one = 1u << ins_rng_below(rng, INS_N_LEVELS);
+    struct verdicts is, other, alone;
     const struct tiny_history renamed = rename_all(h, rng);
-    if (!verdicts_on(h, all, &is) || !verdicts_on(&renamed, all, &other))
+    if (!verdicts_on(h, all, &is) || !verdicts_on(&renamed, all, &other) ||
+        !verdicts_on(h, one, &alone))
         return "a variant is not checked";
     if (is.passed != other.passed || is.failed != other.failed)
         return "other names give other verdicts";
+    if ((alone.passed & is.failed) || (alone.failed & is.passed))
+        return "a level alone has another verdict";
+    if (((is.passed | is.failed) & one) != (alone.passed | alone.failed) &&
+        !has_equal_elements(h))
+        return "a level alone has no verdict";
     for (int l = 0; l < INS_N_LEVELS; l++)
         if (((is.passed >> l) & 1) && (is.failed & ins_level_table[l].implies))
             return "a level holds and a weaker one fails";
     if (!is.passed)
         return NULL;
-    const char *wrong = wrong_without_reads(h, is.passed);
-    return wrong ? wrong : wrong_without_txns(h, is.passed);
+    const char *wrong = wrong_without_reads(h, strongest(is.passed));
+    return wrong ? wrong : wrong_without_txns(h, strongest(is.passed));
 }
