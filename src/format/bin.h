@@ -1,4 +1,4 @@
-/* bin.h - the layout of `insulab` files: the frozen arrays, packed.
+/* bin.h - the layout of `insulab` files: the arrays of a history, packed.
  *
  *   header   128 bytes, see struct ins_bin_header
  *   columns  n_columns entries of 32 bytes, see struct ins_bin_column
@@ -8,7 +8,11 @@
  * All numbers are little-endian.  A column holds count elements of width bytes (0, 1,
  * 2, 4 or 8); an element is base plus what is stored, modulo 2^64.  Width 0 stands for
  * a column of equal elements.  A block is INS_BIN_BLOCK bytes of a column, the last one
- * less.  header.sum is the XXH3 of everything before the data with sum taken as 0. */
+ * less.  header.sum is the XXH3 of everything before the data with sum taken as 0.
+ *
+ * The last three columns are the index, which is what freezing finds out; a file has
+ * all of them or none.  bin_index.c says which histories are written with one, and how
+ * a reader knows that it is right. */
 #ifndef INS_BIN_H
 #define INS_BIN_H
 
@@ -17,7 +21,7 @@
 #include <string.h>
 
 enum {
-    INS_BIN_VERSION = 1,
+    INS_BIN_VERSION = 2,
     INS_BIN_BLOCK = 1 << 18,
     INS_BIN_HEADER_SIZE = 128,
     INS_BIN_COLUMN_SIZE = 32
@@ -28,29 +32,23 @@ enum ins_bin_id {
     INS_BIN_SESSION_FIRST,
     INS_BIN_SESSION_NAME,
     INS_BIN_TXN_OP,
-    INS_BIN_TXN_STATUS,
-    INS_BIN_TXN_NAME,  /* optional */
-    INS_BIN_TXN_BEGIN, /* optional, with the next */
+    INS_BIN_TXN_STATUS, /* as recorded: nothing is INS_OBSERVED */
+    INS_BIN_TXN_NAME,   /* optional */
+    INS_BIN_TXN_BEGIN,  /* optional, with the next */
     INS_BIN_TXN_END,
     INS_BIN_OP_KEY,
-    INS_BIN_OP_FROM,
     INS_BIN_OP_VALUE,
     INS_BIN_LIST_OFF,
     INS_BIN_LIST_ELEM,
     INS_BIN_KEY_NAME,
     INS_BIN_KEY_FLAGS,
     INS_BIN_KEY_INIT,
-    INS_BIN_KEY_WRITER_OFF,
-    INS_BIN_KEY_WRITER,
-    INS_BIN_AMBIGUOUS_OP,
-    INS_BIN_AMBIGUOUS_GROUP,
-    INS_BIN_GROUP_OFF,
-    INS_BIN_GROUP_TXN,
-    INS_BIN_LIST_ORDER_OFF, /* optional, with the next */
-    INS_BIN_LIST_ORDER_OP,
     INS_BIN_LITERAL_KIND,
     INS_BIN_LITERAL_OFF,
     INS_BIN_LITERAL_BYTES,
+    INS_BIN_OP_FROM, /* the index: a final write holds 1 + how often it is read */
+    INS_BIN_KEY_WRITER_OFF,
+    INS_BIN_KEY_WRITER,
     INS_BIN_COLUMNS
 };
 
@@ -58,13 +56,10 @@ struct ins_bin_header {
     char magic[8];
     uint32_t version, n_columns;
     uint64_t file_size, sum;
-    uint32_t n_sessions, n_txns, n_keys, n_ops;
-    uint32_t n_lists, n_ambiguous, n_groups;
+    uint32_t n_sessions, n_txns, n_keys, n_ops, n_lists;
     uint8_t session_mode, txn_mode, key_mode, value_mode;
-    uint64_t duplicate_writes;
     char init_name[32];
-    uint8_t may_not_repeat; /* 0 or 1 */
-    uint8_t reserved[23];
+    uint8_t reserved[40];
 };
 
 struct ins_bin_column {
@@ -101,10 +96,26 @@ static inline uint64_t ins_bin_blocks(uint64_t count, uint32_t width)
     return (count * width + INS_BIN_BLOCK - 1) / INS_BIN_BLOCK;
 }
 
-/* Is everything in h, which came from a file, within the bounds of everything else?
- * Fills what the file leaves to be derived. */
+/* n offsets that start at 0, do not decrease and end at `end`; none at all for none. */
+bool ins_bin_offsets_fit(const uint64_t *off, uint64_t n, uint64_t end);
+
+/* Is everything but the index of h, which came from a file, within the bounds of
+ * everything else?  Fills txn_session. */
 enum ins_status ins_bin_check(struct ins_history *h,
                               const struct ins_bin_array a[INS_BIN_COLUMNS],
                               unsigned threads, struct ins_error *err);
+
+/* May h be written with an index? */
+bool ins_bin_has_index(const struct ins_history *h);
+
+/* The column OP_FROM of h, which may have an index.  The caller frees *out. */
+enum ins_status ins_bin_index_make(const struct ins_history *h, uint32_t **out,
+                                   struct ins_error *err);
+
+/* Hold the index that came with h against its operations, which ins_bin_check found in
+ * order, and turn op_from into what a frozen history has.  `writers` is the length of
+ * key_writer. */
+enum ins_status ins_bin_index_check(struct ins_history *h, uint64_t writers,
+                                    unsigned threads, struct ins_error *err);
 
 #endif

@@ -1,8 +1,9 @@
 /* bin_read.c - `insulab`; bin.h describes the layout.
  *
  * Nothing in the file is believed: sizes are held against the file's own size before
- * any memory is asked for, blocks against their sums while they are unpacked, and ids
- * against their ranges afterwards (bin_check.c). */
+ * any memory is asked for, blocks against their sums while they are unpacked, ids
+ * against their ranges afterwards (bin_check.c), and an index against the operations
+ * (bin_index.c).  A history without an index is frozen. */
 #include "format/bin.h"
 
 #include "format/bytes.h"
@@ -10,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
+#include "history/freeze.h"
 
 #include <endian.h>
 #include <inttypes.h>
@@ -17,9 +19,6 @@
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
-
-/* Up to here all invariants are checked, which costs as much as loading does. */
-enum { FULL_CHECK_OPS = 1 << 20 };
 
 struct reader {
     const struct ins_input *in;
@@ -130,10 +129,6 @@ static enum ins_status take_head(struct reader *r)
     h->n_keys = le32toh(header.n_keys);
     h->n_ops = le32toh(header.n_ops);
     h->n_lists = le32toh(header.n_lists);
-    h->n_ambiguous = le32toh(header.n_ambiguous);
-    h->n_groups = le32toh(header.n_groups);
-    h->duplicate_writes = le64toh(header.duplicate_writes);
-    h->may_not_repeat = header.may_not_repeat != 0;
     memcpy(h->init_name, header.init_name, sizeof h->init_name);
     h->init_name[sizeof h->init_name - 1] = '\0';
     if (header.session_mode > INS_WORDS_INTERNED ||
@@ -216,6 +211,11 @@ static void fill_constant(const struct ins_bin_column *c, const struct ins_bin_a
             memcpy(to + i * a->size, &c->base, a->size);
 }
 
+static bool has_index(const struct reader *r)
+{
+    return r->column[INS_BIN_KEY_WRITER_OFF].count != 0;
+}
+
 /* A column has the length that the counts ask for, or is one that may be absent; one
  * whose length only its contents tell is checked later. */
 static bool length_is_right(const struct reader *r, unsigned id)
@@ -227,8 +227,12 @@ static bool length_is_right(const struct reader *r, unsigned id)
         return !count || count == r->h->n_txns;
     case INS_BIN_TXN_END:
         return count == r->column[INS_BIN_TXN_BEGIN].count;
-    case INS_BIN_LIST_ORDER_OFF:
+    case INS_BIN_KEY_WRITER_OFF:
         return !count || count == (uint64_t)r->h->n_keys + 1;
+    case INS_BIN_OP_FROM:
+        return count == (has_index(r) ? r->h->n_ops : 0);
+    case INS_BIN_KEY_WRITER:
+        return has_index(r) || !count;
     case INS_BIN_LITERAL_KIND:
         return count < INS_NONE;
     case INS_BIN_LITERAL_OFF: {
@@ -236,9 +240,6 @@ static bool length_is_right(const struct reader *r, unsigned id)
         return count == (n ? n + 1 : 0);
     }
     case INS_BIN_LIST_ELEM:
-    case INS_BIN_KEY_WRITER:
-    case INS_BIN_GROUP_TXN:
-    case INS_BIN_LIST_ORDER_OP:
     case INS_BIN_LITERAL_BYTES:
         return true;
     default:
@@ -265,11 +266,10 @@ static enum ins_status take_data(struct reader *r)
             (!c->width && !may_be_folded(r, id)))
             return damaged(r, at, "a column as long as the counts say");
         a->count = c->count;
-        const bool optional = id == INS_BIN_TXN_NAME || id == INS_BIN_TXN_BEGIN ||
-                              id == INS_BIN_TXN_END || id == INS_BIN_LIST_ORDER_OFF ||
-                              id == INS_BIN_LIST_ORDER_OP;
-        if (optional && !c->count &&
-            !(id == INS_BIN_LIST_ORDER_OP && r->column[INS_BIN_LIST_ORDER_OFF].count))
+        const bool optional =
+            id == INS_BIN_TXN_NAME || id == INS_BIN_TXN_BEGIN || id == INS_BIN_TXN_END;
+        const bool index = id >= INS_BIN_OP_FROM;
+        if (index ? !has_index(r) : optional && !c->count)
             continue;
         void *p = ins_alloc(c->count, a->size);
         if (!p)
@@ -350,8 +350,13 @@ enum ins_status ins_bin_read(const struct ins_input *in,
         st = index_literals(&r);
     if (st == INS_OK)
         st = ins_bin_check(r.h, r.array, r.threads, err);
-    if (st == INS_OK && r.h->n_ops <= FULL_CHECK_OPS)
-        st = ins_history_validate(r.h, err);
+    if (st == INS_OK && !has_index(&r)) {
+        st = ins_history_freeze(r.h, r.threads, o->limit, err);
+    } else if (st == INS_OK) {
+        st =
+            ins_bin_index_check(r.h, r.array[INS_BIN_KEY_WRITER].count, r.threads, err);
+        ins_freeze_count(r.h);
+    }
     if (st != INS_OK) {
         ins_history_free(r.h);
         return st;

@@ -17,8 +17,6 @@ void ins_bin_arrays(struct ins_history *h, bool written,
     struct ins_string_map *lits = &h->literals.map;
     const uint64_t txns = h->n_txns, keys = h->n_keys, ops = h->n_ops;
     const uint64_t lists = h->n_lists ? (uint64_t)h->n_lists + 1 : 0;
-    const uint64_t groups = h->n_groups ? (uint64_t)h->n_groups + 1 : 0;
-    const bool orders = h->list_order_off != NULL;
     const struct ins_bin_array all[INS_BIN_COLUMNS] = {
         {&h->session_first, (uint64_t)h->n_sessions + 1, 4},
         {&h->session_name, h->n_sessions, 8},
@@ -28,24 +26,18 @@ void ins_bin_arrays(struct ins_history *h, bool written,
         {&h->txn_begin, h->txn_begin ? txns : 0, 8},
         {&h->txn_end, h->txn_begin ? txns : 0, 8},
         {&h->op_key, ops, 4},
-        {&h->op_from, ops, 4},
         {&h->op_value, ops, 8},
         {&h->list_off, lists, 8},
         {&h->list_elem, written && lists ? h->list_off[h->n_lists] : 0, 8},
         {&h->key_name, keys, 8},
         {&h->key_flags, keys, 1},
         {&h->key_init, keys, 8},
-        {&h->key_writer_off, keys + 1, 8},
-        {&h->key_writer, written ? h->key_writer_off[keys] : 0, 4},
-        {&h->ambiguous_op, h->n_ambiguous, 4},
-        {&h->ambiguous_group, h->n_ambiguous, 4},
-        {&h->group_off, groups, 8},
-        {&h->group_txn, written && groups ? h->group_off[h->n_groups] : 0, 4},
-        {&h->list_order_off, orders ? keys + 1 : 0, 8},
-        {&h->list_order_op, written && orders ? h->list_order_off[h->n_keys] : 0, 4},
         {&lits->tag, lits->len, 1},
         {&lits->offset, lits->len ? (uint64_t)lits->len + 1 : 0, 8},
         {&lits->bytes, written && lits->len ? lits->offset[lits->len] : 0, 1},
+        {&h->op_from, ops, 4},
+        {&h->key_writer_off, keys + 1, 8},
+        {&h->key_writer, written ? h->key_writer_off[keys] : 0, 4},
     };
     memcpy(a, all, sizeof all);
 }
@@ -114,7 +106,30 @@ struct layout {
     uint64_t n_sums;
     uint64_t *sum;
     char *block;
+    uint8_t *status; /* what the file holds instead of the arrays of the history */
+    uint32_t *from;
 };
+
+static enum ins_status take_arrays(struct layout *l, const struct ins_history *h,
+                                   struct ins_error *err)
+{
+    /* The table of arrays serves both directions; here nothing is changed. */
+    ins_bin_arrays((struct ins_history *)(uintptr_t)h, true, l->array);
+    l->status = INS_NEW(uint8_t, h->n_txns);
+    if (!l->status)
+        return ins_nomem(err, "the output");
+    for (ins_txn t = 0; t < h->n_txns; t++)
+        l->status[t] =
+            h->txn_status[t] == INS_OBSERVED ? INS_INDETERMINATE : h->txn_status[t];
+    l->array[INS_BIN_TXN_STATUS].field = &l->status;
+    if (ins_bin_has_index(h)) {
+        l->array[INS_BIN_OP_FROM].field = &l->from;
+        return ins_bin_index_make(h, &l->from, err);
+    }
+    for (unsigned id = INS_BIN_OP_FROM; id < INS_BIN_COLUMNS; id++)
+        l->array[id].count = 0;
+    return INS_OK;
+}
 
 static enum ins_status plan(struct layout *l, struct ins_error *err)
 {
@@ -169,14 +184,10 @@ static enum ins_status put_head(const struct ins_history *h, const struct layout
         .n_keys = htole32(h->n_keys),
         .n_ops = htole32(h->n_ops),
         .n_lists = htole32(h->n_lists),
-        .n_ambiguous = htole32(h->n_ambiguous),
-        .n_groups = htole32(h->n_groups),
         .session_mode = (uint8_t)h->session_mode,
         .txn_mode = (uint8_t)h->txn_mode,
         .key_mode = (uint8_t)h->key_mode,
         .value_mode = (uint8_t)h->value_mode,
-        .duplicate_writes = htole64(h->duplicate_writes),
-        .may_not_repeat = h->may_not_repeat,
     };
     memcpy(header.magic, INS_BIN_MAGIC, sizeof header.magic);
     memcpy(header.init_name, h->init_name, sizeof header.init_name);
@@ -195,9 +206,9 @@ enum ins_status ins_bin_write(const struct ins_history *h, struct ins_buf *out,
 {
     struct layout l = {.n_sums = 0};
     struct ins_buf head = {0};
-    /* The table of arrays serves both directions; here nothing is changed. */
-    ins_bin_arrays((struct ins_history *)(uintptr_t)h, true, l.array);
-    enum ins_status st = plan(&l, err);
+    enum ins_status st = take_arrays(&l, h, err);
+    if (st == INS_OK)
+        st = plan(&l, err);
     if (st == INS_OK)
         st = put_head(h, &l, &head, err);
     if (st == INS_OK)
@@ -210,6 +221,8 @@ enum ins_status ins_bin_write(const struct ins_history *h, struct ins_buf *out,
         ins_buf_bytes(out, "\0\0\0\0\0\0\0", -(c->count * c->width) & 7);
     }
     ins_buf_release(&head);
+    ins_free(l.status);
+    ins_free(l.from);
     ins_free(l.sum);
     ins_free(l.block);
     return st;

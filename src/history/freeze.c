@@ -69,7 +69,7 @@ static void keep_counted_writers(struct ins_history *h)
 
 /* ---- all of it ---- */
 
-static void count_all(struct ins_history *h)
+void ins_freeze_count(struct ins_history *h)
 {
     h->has_duplicates = h->duplicate_writes != 0;
     for (ins_key k = 0; k < h->n_keys; k++) {
@@ -108,6 +108,6 @@ enum ins_status ins_history_freeze(struct ins_history *h, unsigned threads,
     if (st == INS_OK && indeterminate)
         keep_counted_writers(h);
     if (st == INS_OK)
-        count_all(h);
+        ins_freeze_count(h);
     return st;
 }

@@ -20,6 +20,10 @@ enum ins_status ins_freeze_lists(struct ins_history *h, struct ins_error *err);
 enum ins_status ins_freeze_promote(struct ins_history *h, const uint32_t *list_elem_op,
                                    struct ins_error *err);
 
+/* Fill what the header of struct ins_history counts and flags, from its arrays and from
+ * duplicate_writes. */
+void ins_freeze_count(struct ins_history *h);
+
 /* Every write of some keys by (key, value): an open-addressing table of operations with
  * a chain for equal ones. */
 struct ins_write_table {
