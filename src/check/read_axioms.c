@@ -332,6 +332,10 @@ static void split(struct scan *s, struct ins_weak *w, unsigned parts, bool atomi
 
 static void append(struct ins_vec_inferred *out, struct ins_vec_inferred *part)
 {
+    if (!out->at && !out->failed) {
+        *out = *part;
+        *part = (struct ins_vec_inferred){0};
+    }
     if (part->len && ins_vec_inferred_reserve(out, part->len)) {
         memcpy(out->at + out->len, part->at, part->len * sizeof *out->at);
         out->len += part->len;

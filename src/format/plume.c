@@ -108,6 +108,8 @@ static enum ins_status group_run(struct plume *p, uint32_t r, struct ins_error *
 
 static enum ins_status group_runs(struct plume *p, struct ins_error *err)
 {
+    if (!ins_vec_found_reserve(&p->found, p->lines.run.len))
+        return ins_nomem(err, "the transactions");
     enum ins_status st = INS_OK;
     for (uint32_t r = 0; st == INS_OK && r < p->lines.run.len; r++)
         st = group_run(p, r, err);
@@ -243,6 +245,9 @@ static void number_all(struct plume *p, struct ins_history *h, uint32_t *size,
 static void fill_txns(struct plume *p, struct ins_history *h)
 {
     h->txn_session[0] = INS_NONE;
+    h->txn_status[0] = INS_COMMITTED;
+    h->txn_name[0] = 0;
+    h->txn_line[0] = h->txn_op[0] = h->txn_op[1] = 0;
     bool negative = false;
     for (uint32_t i = 0; i < p->found.len; i++) {
         const struct found *f = &p->found.at[i];
@@ -358,11 +363,11 @@ static enum ins_status fill(struct plume *p, struct ins_history *h, unsigned thr
     h->n_txns = (uint32_t)p->found.len + 1 - (p->init != INS_NONE);
     h->session_first = INS_NEW0(uint32_t, (size_t)p->session.len + 1);
     h->session_name = INS_NEW0(uint64_t, p->session.len);
-    h->txn_op = INS_NEW0(uint32_t, (size_t)h->n_txns + 1);
-    h->txn_session = INS_NEW0(uint32_t, h->n_txns);
-    h->txn_status = INS_NEW0(uint8_t, h->n_txns);
-    h->txn_name = INS_NEW0(uint64_t, h->n_txns);
-    h->txn_line = INS_NEW0(uint32_t, h->n_txns);
+    h->txn_op = INS_NEW(uint32_t, (size_t)h->n_txns + 1);
+    h->txn_session = INS_NEW(uint32_t, h->n_txns);
+    h->txn_status = INS_NEW(uint8_t, h->n_txns);
+    h->txn_name = INS_NEW(uint64_t, h->n_txns);
+    h->txn_line = INS_NEW(uint32_t, h->n_txns);
     h->key_flags = INS_NEW0(uint8_t, p->lines.n_keys);
     h->key_init = INS_NEW0(uint64_t, p->lines.n_keys);
     h->list_off = INS_NEW0(uint64_t, 1);

@@ -44,13 +44,12 @@ static struct own_key *own_key(const struct own_ops *own, uint32_t key)
 }
 
 static void mark_read(struct ins_resolve_part *p, struct ins_history *h,
-                      const struct own_ops *own, uint32_t op)
+                      struct own_key *o, uint32_t op, bool aborted)
 {
     const uint32_t key = h->op_key[op];
     h->op_from[op] = INS_FROM_UNKNOWN;
-    if (key & INS_OP_UNKNOWN)
+    if (key & INS_OP_UNKNOWN || aborted)
         return;
-    struct own_key *const o = own_key(own, key);
     const uint32_t before = o->read;
     o->key = key;
     if (o->write == INS_NONE)
@@ -70,9 +69,8 @@ static void mark_read(struct ins_resolve_part *p, struct ins_history *h,
 }
 
 static void mark_write(struct ins_resolve_part *p, struct ins_history *h,
-                       const struct own_ops *own, uint32_t op)
+                       struct own_key *o, uint32_t op)
 {
-    struct own_key *const o = own_key(own, ins_op_key(h, op));
     if (o->write != INS_NONE)
         h->op_from[o->write] = INS_WRITE_HIDDEN;
     if (o->read != INS_NONE && h->op_value[o->read] == h->op_value[op])
@@ -88,16 +86,24 @@ static void mark_txn(const struct ins_resolver *r, struct ins_resolve_part *p,
     struct ins_history *h = r->h;
     const uint32_t begin = h->txn_op[t], end = h->txn_op[t + 1];
     const bool aborted = h->txn_status[t] == INS_ABORTED;
+    const bool plain = !aborted && !r->has_lists;
     while (own->mask + 1 < 2 * (end - begin))
         own->mask = 2 * own->mask + 1;
     memset(own->slot, 0xff, ((size_t)own->mask + 1) * sizeof *own->slot);
     for (uint32_t op = begin; op < end; op++) {
-        if (h->op_key[op] & INS_OP_WRITE)
-            mark_write(p, h, own, op);
-        else if (aborted)
-            h->op_from[op] = INS_FROM_UNKNOWN;
-        else
-            mark_read(p, h, own, op);
+        const uint32_t word = h->op_key[op];
+        struct own_key *const o = own_key(own, word & INS_OP_KEY);
+        if (o->key == INS_NONE && !(word & INS_OP_UNKNOWN) && plain) {
+            /* The common case, without a branch on what cannot be guessed. */
+            const bool write = word & INS_OP_WRITE;
+            *o = (struct own_key){word & INS_OP_KEY, write ? INS_NONE : op,
+                                  write ? op : INS_NONE};
+            h->op_from[op] = write ? INS_WRITE_FINAL : UNRESOLVED;
+        } else if (word & INS_OP_WRITE) {
+            mark_write(p, h, o, op);
+        } else {
+            mark_read(p, h, o, op, aborted);
+        }
     }
     if (aborted)
         return;
@@ -330,6 +336,8 @@ static bool split(struct ins_resolver *r, unsigned threads)
             t++;
         r->part[i].last = t;
     }
+    for (ins_key k = 0; k < h->n_keys && !r->has_lists; k++)
+        r->has_lists = ins_is_list_key(h, k);
     r->same_start = h->n_keys != 0;
     for (ins_key k = 1; k < h->n_keys && r->same_start; k++)
         r->same_start =
