@@ -1,8 +1,13 @@
 /* commit_order.c - is the union of SO, WR and inferred edges acyclic?
  *
- * Tarjan's algorithm over predecessors: components come out with those before them
- * first, so that without a cycle the order of completion is a commit order.  The depth
- * is kept in arrays, not on the C stack. */
+ * First the sessions are run side by side: each goes on until it needs a transaction
+ * that has not been passed, and waits for it.  How far each session has come is all
+ * that is known, and fits into the nearest cache.  When all of them come to their end,
+ * the order of passing is a commit order.
+ *
+ * When they wait for each other there is a cycle, and Tarjan's algorithm over
+ * predecessors finds the components.  The depth is kept in arrays, not on the C stack.
+ */
 #include "weak.h"
 
 /* ---- edges by target ---- */
@@ -43,38 +48,22 @@ static enum ins_status sort_by_target(struct ins_co *co, struct ins_vec_inferred
     return INS_OK;
 }
 
-/* ---- components ---- */
+/* ---- predecessors ---- */
 
-struct tarjan {
-    struct ins_co *co;
-    const struct ins_history *h;
-    uint32_t *low;   /* 0: not visited; DONE: its component is complete */
-    uint32_t *stack; /* transactions without a component yet */
-    uint32_t n_stack;
-    struct frame {
-        ins_txn t;
-        uint32_t next; /* which predecessor comes next */
-        uint32_t index;
-    } * frame;
-    uint32_t n_frames, visited;
-};
-
-enum { UNSEEN = 0 };
-#define DONE UINT32_MAX
+enum { PREDECESSOR_SESSION, PREDECESSOR_REST }; /* where *next may start */
 
 /* The predecessor after *next of t, INS_NONE when there is no more.  0 is the
  * session's; then the operations; then the inferred edges. */
-static ins_txn next_predecessor(const struct tarjan *tj, ins_txn t, uint32_t *next)
+static ins_txn next_predecessor(const struct ins_co *co, ins_txn t, uint32_t *next)
 {
-    const struct ins_history *h = tj->h;
-    const struct ins_co *co = tj->co;
+    const struct ins_history *h = co->w->h;
     const uint32_t first_op = h->txn_op[t], n_ops = h->txn_op[t + 1] - first_op;
     uint32_t i = *next;
-    if (i == 0) {
-        *next = 1;
+    if (i == PREDECESSOR_SESSION) {
+        *next = PREDECESSOR_REST;
         if (co->w->prev[t] != INS_NONE)
             return co->w->prev[t];
-        i = 1;
+        i = PREDECESSOR_REST;
     }
     for (; i <= n_ops; i++) {
         const uint32_t op = first_op + i - 1;
@@ -91,11 +80,119 @@ static ins_txn next_predecessor(const struct tarjan *tj, ins_txn t, uint32_t *ne
     return co->edge[co->off[t] + (i - n_ops - 1)].from;
 }
 
+/* ---- sessions side by side ---- */
+
+struct runner {
+    ins_txn t, end; /* where it is, and the end of its session */
+    uint32_t next;  /* which predecessor of t comes next */
+    uint32_t also;  /* another that is ready or waits for the same, INS_NONE: none */
+};
+
+struct race {
+    struct ins_co *co;
+    struct runner *runner; /* by session */
+    uint32_t ready;
+    uint32_t *waiting; /* by transaction: a session that needs it, INS_NONE: none */
+};
+
+/* Wake those who wait for t. */
+static void pass(struct race *race, ins_txn t)
+{
+    race->co->order[race->co->n_order++] = t;
+    for (uint32_t s = race->waiting[t]; s != INS_NONE;) {
+        const uint32_t also = race->runner[s].also;
+        race->runner[s].also = race->ready;
+        race->ready = s;
+        s = also;
+    }
+}
+
+/* Let a session go on as far as it can.  What it will look at next time is asked for
+ * when it passes, to be there by then. */
+static void go_on(struct race *race, uint32_t session)
+{
+    const struct ins_weak *w = race->co->w;
+    const struct ins_history *h = w->h;
+    struct runner *const r = &race->runner[session];
+    for (; r->t < r->end; r->t++, r->next = PREDECESSOR_REST) {
+        if (!ins_counted(h, r->t))
+            continue;
+        ins_txn p;
+        while ((p = next_predecessor(race->co, r->t, &r->next)) != INS_NONE) {
+            if (p < race->runner[ins_session_of(w, p)].t)
+                continue;
+            r->also = race->waiting[p];
+            race->waiting[p] = session;
+            return;
+        }
+        const uint32_t soon = h->txn_op[r->t + 1] + 16;
+        if (soon < h->n_ops) {
+            __builtin_prefetch(&h->op_key[soon]);
+            __builtin_prefetch(&h->op_from[soon]);
+        }
+        pass(race, r->t);
+    }
+}
+
+/* False when the sessions wait for each other: there is a cycle. */
+static enum ins_status run_sessions(struct ins_co *co, bool *finished,
+                                    struct ins_error *err)
+{
+    const struct ins_history *h = co->w->h;
+    struct race race = {.co = co, .ready = INS_NONE};
+    race.runner = INS_NEW(struct runner, h->n_sessions);
+    race.waiting = INS_NEW(uint32_t, h->n_txns);
+    enum ins_status st = INS_OK;
+    *finished = true;
+    if (!race.runner || !race.waiting) {
+        st = ins_nomem(err, "the commit order");
+    } else {
+        memset(race.waiting, 0xff, h->n_txns * sizeof *race.waiting);
+        for (uint32_t s = h->n_sessions; s-- > 0; race.ready = s)
+            race.runner[s] =
+                (struct runner){h->session_first[s], h->session_first[s + 1],
+                                PREDECESSOR_REST, race.ready};
+        for (uint32_t turn = 1; race.ready != INS_NONE; turn++) {
+            const uint32_t s = race.ready;
+            race.ready = race.runner[s].also;
+            go_on(&race, s);
+            if (!(turn & 0xfff) && ins_limit_hit(co->w->limit)) {
+                st =
+                    ins_fail(err, INS_E_LIMIT, 0, "%s", ins_limit_reason(co->w->limit));
+                break;
+            }
+        }
+        for (uint32_t s = 0; s < h->n_sessions; s++)
+            *finished &= race.runner[s].t == race.runner[s].end;
+    }
+    ins_free(race.runner);
+    ins_free(race.waiting);
+    return st;
+}
+
+/* ---- components ---- */
+
+struct tarjan {
+    struct ins_co *co;
+    uint32_t *low;   /* 0: not visited; DONE: its component is complete */
+    uint32_t *stack; /* transactions without a component yet */
+    uint32_t n_stack;
+    struct frame {
+        ins_txn t;
+        uint32_t next; /* which predecessor comes next */
+        uint32_t index;
+    } * frame;
+    uint32_t n_frames, visited;
+};
+
+enum { UNSEEN = 0 };
+#define DONE UINT32_MAX
+
 static void enter(struct tarjan *tj, ins_txn t)
 {
     tj->low[t] = ++tj->visited;
     tj->stack[tj->n_stack++] = t;
-    tj->frame[tj->n_frames++] = (struct frame){t, 0, tj->visited};
+    tj->frame[tj->n_frames++] = (struct frame){t, PREDECESSOR_SESSION, tj->visited};
 }
 
 /* t and what is above it on the stack are a component. */
@@ -123,7 +220,7 @@ static void visit(struct tarjan *tj, ins_txn root)
     enter(tj, root);
     while (tj->n_frames) {
         struct frame *f = &tj->frame[tj->n_frames - 1];
-        const ins_txn p = next_predecessor(tj, f->t, &f->next);
+        const ins_txn p = next_predecessor(tj->co, f->t, &f->next);
         if (p == INS_NONE) {
             const ins_txn t = f->t;
             const uint32_t low = tj->low[t], index = f->index;
@@ -145,14 +242,14 @@ static enum ins_status find_components(struct ins_co *co, struct ins_error *err)
 {
     const struct ins_history *h = co->w->h;
     const size_t n = h->n_txns;
-    struct tarjan tj = {.co = co, .h = h};
+    struct tarjan tj = {.co = co};
+    co->n_order = 0;
     tj.low = INS_NEW0(uint32_t, n);
     tj.stack = INS_NEW(uint32_t, n);
     tj.frame = INS_NEW(struct frame, n);
     co->component = INS_NEW(uint32_t, n);
-    co->order = INS_NEW(ins_txn, n);
     enum ins_status st = INS_OK;
-    if (!tj.low || !tj.stack || !tj.frame || !co->component || !co->order) {
+    if (!tj.low || !tj.stack || !tj.frame || !co->component) {
         st = ins_nomem(err, "the commit order");
     } else {
         memset(co->component, 0xff, n * sizeof *co->component);
@@ -177,8 +274,14 @@ enum ins_status ins_co_init(struct ins_co *co, const struct ins_weak *w,
                             struct ins_vec_inferred *edges, struct ins_error *err)
 {
     *co = (struct ins_co){.w = w};
+    bool finished = false;
     enum ins_status st = sort_by_target(co, edges, err);
+    co->order = st == INS_OK ? INS_NEW(ins_txn, w->h->n_txns) : NULL;
+    if (st == INS_OK && !co->order)
+        st = ins_nomem(err, "the commit order");
     if (st == INS_OK)
+        st = run_sessions(co, &finished, err);
+    if (st == INS_OK && !finished)
         st = find_components(co, err);
     if (st != INS_OK)
         ins_co_release(co);

@@ -16,10 +16,30 @@
 
 enum { FEW_WRITERS = 48, FILTER_BITS = 4096, MAX_PARTS = 64, WAVE_OPS = 1 << 15 };
 
-/* A transaction that t3 reads from, or a crowded key that it reads. */
+/* A transaction that t3 reads from. */
 struct source {
     ins_txn txn;
     uint32_t first_op; /* its first read from txn */
+};
+
+/* A crowded key that t3 reads. */
+struct crowded {
+    ins_key key; /* INS_NONE when free */
+    uint32_t op; /* its latest read so far; `next` leads to the earlier ones */
+};
+
+/* A transaction t3, as prepared. */
+struct reader {
+    uint32_t first_op, last_read;
+    uint32_t n_reads, n_few, n_sources;
+    uint32_t *read;          /* its external reads of keys with few writers */
+    ins_txn *sources;        /* whom it reads from, in the order of first reads */
+    struct source *source;   /* open addressing on txn, INS_NONE when free */
+    struct crowded *crowded; /* open addressing on key */
+    uint32_t *next;          /* by operation within the transaction */
+    uint64_t crowd_set;      /* a bit for each crowded key, see key_bit */
+    uint32_t mask;
+    size_t room;
 };
 
 struct scan {
@@ -29,20 +49,8 @@ struct scan {
     uint32_t wave, wave_end;       /* the waves of this part */
     uint32_t session, session_end; /* and its sessions, see scan_sessions */
     struct ins_vec_inferred by_session, by_source;
-    /* for one transaction */
-    uint32_t *read; /* its external reads, ascending */
-    uint32_t n_reads, n_few, n_sources;
-    ins_txn *sources;      /* whom it reads from, in the order of first reads */
-    struct source *source; /* open addressing on txn, INS_NONE when free */
-    struct crowded {
-        ins_key key; /* INS_NONE when free */
-        uint32_t op; /* its latest read so far; `next` leads to the earlier ones */
-    } * crowded;
-    uint32_t *next;     /* by operation within the transaction */
-    uint64_t crowd_set; /* a bit for each crowded key that it reads, see key_bit */
-    uint64_t filter[FILTER_BITS / 64];
-    uint32_t mask;
-    size_t room;
+    struct reader *now, *coming;
+    uint64_t filter[FILTER_BITS / 64]; /* whom `now` reads from */
     bool failed;
 };
 
@@ -51,20 +59,20 @@ static uint32_t hash32(uint32_t x)
     return (x * UINT32_C(0x9E3779B1)) >> 8;
 }
 
-static struct source *find_source(const struct scan *s, ins_txn t)
+static struct source *find_source(const struct reader *r, ins_txn t)
 {
-    uint32_t i = hash32(t) & s->mask;
-    while (s->source[i].txn != INS_NONE && s->source[i].txn != t)
-        i = (i + 1) & s->mask;
-    return &s->source[i];
+    uint32_t i = hash32(t) & r->mask;
+    while (r->source[i].txn != INS_NONE && r->source[i].txn != t)
+        i = (i + 1) & r->mask;
+    return &r->source[i];
 }
 
-static struct crowded *find_crowded(const struct scan *s, ins_key k)
+static struct crowded *find_crowded(const struct reader *r, ins_key k)
 {
-    uint32_t i = hash32(k) & s->mask;
-    while (s->crowded[i].key != INS_NONE && s->crowded[i].key != k)
-        i = (i + 1) & s->mask;
-    return &s->crowded[i];
+    uint32_t i = hash32(k) & r->mask;
+    while (r->crowded[i].key != INS_NONE && r->crowded[i].key != k)
+        i = (i + 1) & r->mask;
+    return &r->crowded[i];
 }
 
 static uint64_t key_bit(ins_key k)
@@ -77,91 +85,113 @@ static uint64_t n_writers(const struct ins_history *h, ins_key k)
     return h->key_writer_off[k + 1] - h->key_writer_off[k];
 }
 
-static void release_txn(struct scan *s)
+/* ---- preparing t3 ---- */
+
+static void release_reader(struct reader *r)
 {
-    ins_free(s->read);
-    ins_free(s->sources);
-    ins_free(s->source);
-    ins_free(s->crowded);
-    ins_free(s->next);
+    ins_free(r->read);
+    ins_free(r->sources);
+    ins_free(r->source);
+    ins_free(r->crowded);
+    ins_free(r->next);
+    *r = (struct reader){0};
 }
 
-static bool reserve(struct scan *s, uint32_t n_ops)
+static bool reserve(struct reader *r, uint32_t n_ops)
 {
     uint32_t mask = 15;
     while (mask + 1 < 2 * n_ops)
         mask = 2 * mask + 1;
-    s->mask = mask;
-    if (mask < s->room)
-        return true;
-    release_txn(s);
-    s->room = (size_t)mask + 1;
-    s->read = INS_NEW(uint32_t, s->room);
-    s->sources = INS_NEW(ins_txn, s->room);
-    s->source = INS_NEW(struct source, s->room);
-    s->crowded = INS_NEW(struct crowded, s->room);
-    s->next = INS_NEW(uint32_t, s->room);
-    s->failed = !s->read || !s->sources || !s->source || !s->crowded || !s->next;
-    return !s->failed;
+    if (mask >= r->room) {
+        release_reader(r);
+        const size_t room = (size_t)mask + 1;
+        r->read = INS_NEW(uint32_t, room);
+        r->sources = INS_NEW(ins_txn, room);
+        r->source = INS_NEW(struct source, room);
+        r->crowded = INS_NEW(struct crowded, room);
+        r->next = INS_NEW(uint32_t, room);
+        r->room = room;
+    }
+    r->mask = mask;
+    return r->read && r->sources && r->source && r->crowded && r->next;
 }
 
 /* The external reads of t.  Reads and writes follow each other in no order that a
  * processor could guess: so there is no branch to guess. */
-static void collect_reads(struct scan *s, ins_txn t)
+static void collect_reads(const struct ins_weak *w, struct reader *r, ins_txn t)
 {
-    const struct ins_history *h = s->w->h;
-    const uint64_t *const aside = s->w->mask;
+    const struct ins_history *h = w->h;
+    const uint64_t *const aside = w->mask;
     uint32_t n = 0;
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-        s->read[n] = op;
+        r->read[n] = op;
         n += (h->op_key[op] < INS_OP_WRITE) & (h->op_from[op] < INS_FROM_SPECIAL) &
              !(aside && aside[op / 64] >> op % 64 & 1);
     }
-    s->n_reads = n;
+    r->first_op = h->txn_op[t];
+    r->n_reads = n;
+    r->last_read = n ? r->read[n - 1] : 0;
 }
 
 /* Note whom t reads from. */
-static void collect_sources(struct scan *s)
+static void collect_sources(const struct ins_history *h, struct reader *r)
 {
-    const struct ins_history *h = s->w->h;
-    memset(s->source, 0xff, ((size_t)s->mask + 1) * sizeof *s->source);
-    s->n_sources = 0;
-    for (uint32_t i = 0; i < s->n_reads; i++) {
-        const uint32_t op = s->read[i];
+    memset(r->source, 0xff, ((size_t)r->mask + 1) * sizeof *r->source);
+    r->n_sources = 0;
+    for (uint32_t i = 0; i < r->n_reads; i++) {
+        const uint32_t op = r->read[i];
         __builtin_prefetch(&h->key_writer_off[h->op_key[op]]);
         const ins_txn from = h->op_from[op];
-        struct source *src = find_source(s, from);
+        struct source *src = find_source(r, from);
         if (src->txn != INS_NONE || from == INS_INIT)
             continue;
+        __builtin_prefetch(&h->txn_op[from]);
         *src = (struct source){from, op};
-        s->sources[s->n_sources++] = from;
+        r->sources[r->n_sources++] = from;
     }
 }
 
-/* Note which crowded keys t reads; the other keys are put at the front of s->read. */
-static void collect_keys(struct scan *s, ins_txn t)
+/* Note which crowded keys t reads, and keep only the reads of other keys.  Ask for what
+ * will be looked at when it is t's turn. */
+static void collect_keys(const struct ins_history *h, struct reader *r)
 {
-    const struct ins_history *h = s->w->h;
-    s->crowd_set = 0;
-    s->n_few = 0;
-    for (uint32_t i = 0; i < s->n_reads; i++) {
-        const uint32_t op = s->read[i];
+    r->crowd_set = 0;
+    r->n_few = 0;
+    for (uint32_t i = 0; i < r->n_reads; i++) {
+        const uint32_t op = r->read[i];
         const ins_key k = h->op_key[op];
         if (n_writers(h, k) <= FEW_WRITERS) {
             const ins_txn *list = h->key_writer + h->key_writer_off[k];
             __builtin_prefetch(list);
             __builtin_prefetch(list + 16);
-            s->read[s->n_few++] = op;
+            r->read[r->n_few++] = op;
             continue;
         }
-        if (!s->crowd_set)
-            memset(s->crowded, 0xff, ((size_t)s->mask + 1) * sizeof *s->crowded);
-        s->crowd_set |= key_bit(k);
-        struct crowded *c = find_crowded(s, k);
-        s->next[op - h->txn_op[t]] = c->key == INS_NONE ? INS_NONE : c->op;
+        if (!r->crowd_set)
+            memset(r->crowded, 0xff, ((size_t)r->mask + 1) * sizeof *r->crowded);
+        r->crowd_set |= key_bit(k);
+        struct crowded *c = find_crowded(r, k);
+        r->next[op - r->first_op] = c->key == INS_NONE ? INS_NONE : c->op;
         *c = (struct crowded){k, op};
     }
+    for (uint32_t i = 0; r->crowd_set && i < r->n_sources; i++) {
+        const uint32_t first = h->txn_op[r->sources[i]];
+        __builtin_prefetch(&h->op_key[first]);
+        __builtin_prefetch(&h->op_from[first]);
+    }
 }
+
+static bool prepare(const struct ins_weak *w, struct reader *r, ins_txn t)
+{
+    if (!reserve(r, w->h->txn_op[t + 1] - w->h->txn_op[t]))
+        return false;
+    collect_reads(w, r, t);
+    collect_sources(w->h, r);
+    collect_keys(w->h, r);
+    return true;
+}
+
+/* ---- its writers ---- */
 
 static void infer(const struct scan *s, struct ins_vec_inferred *out, ins_txn from,
                   uint32_t op)
@@ -174,8 +204,8 @@ static void infer(const struct scan *s, struct ins_vec_inferred *out, ins_txn fr
 static void fill_filter(struct scan *s)
 {
     memset(s->filter, 0, sizeof s->filter);
-    for (uint32_t i = 0; i < s->n_sources; i++) {
-        const uint32_t bit = s->sources[i] % FILTER_BITS;
+    for (uint32_t i = 0; i < s->now->n_sources; i++) {
+        const uint32_t bit = s->now->sources[i] % FILTER_BITS;
         s->filter[bit / 64] |= UINT64_C(1) << bit % 64;
     }
 }
@@ -185,28 +215,28 @@ static void match_writers(struct scan *s, uint32_t op)
 {
     const struct ins_history *h = s->w->h;
     const ins_key k = h->op_key[op];
-    const uint64_t end = h->key_writer_off[k + 1];
-    for (uint64_t i = h->key_writer_off[k]; i < end; i++) {
-        const ins_txn t2 = h->key_writer[i];
-        const uint32_t bit = t2 % FILTER_BITS;
+    const ins_txn *const end = h->key_writer + h->key_writer_off[k + 1];
+    for (const ins_txn *at = h->key_writer + h->key_writer_off[k]; at < end; at++) {
+        const uint32_t bit = *at % FILTER_BITS;
         if (!(s->filter[bit / 64] >> bit % 64 & 1))
             continue;
-        const struct source *src = find_source(s, t2);
-        if (src->txn == t2 && (s->atomic || src->first_op < op))
-            infer(s, &s->by_source, t2, op);
+        const struct source *src = find_source(s->now, *at);
+        if (src->txn == *at && (s->atomic || src->first_op < op))
+            infer(s, &s->by_source, src->txn, op);
     }
 }
 
 /* Every read of crowded key k, from the latest to the first that comes after src. */
 static void match_reads(struct scan *s, const struct source *src,
-                        const struct crowded *c, uint32_t first_op)
+                        const struct crowded *c)
 {
     const struct ins_history *h = s->w->h;
-    for (uint32_t op = c->op; op != INS_NONE; op = s->next[op - first_op]) {
+    const uint32_t *const next = s->now->next, first_op = s->now->first_op;
+    for (uint32_t op = c->op; op != INS_NONE; op = next[op - first_op]) {
         if (!s->atomic && op < src->first_op)
             break;
         /* A run of reads from one writer says the same once. */
-        const uint32_t earlier = s->next[op - first_op];
+        const uint32_t earlier = next[op - first_op];
         if (earlier != INS_NONE && h->op_from[earlier] == h->op_from[op] &&
             (s->atomic || earlier > src->first_op))
             continue;
@@ -216,44 +246,58 @@ static void match_reads(struct scan *s, const struct source *src,
 }
 
 /* The crowded keys that t reads and t2, which it reads from, writes. */
-static void match_crowded(struct scan *s, ins_txn t, ins_txn t2)
+static void match_crowded(struct scan *s, ins_txn t2)
 {
     const struct ins_history *h = s->w->h;
-    const struct source *src = find_source(s, t2);
-    const uint32_t first_op = h->txn_op[t], begin = h->txn_op[t2];
-    const uint32_t end = h->txn_op[t2 + 1];
-    if (end - begin > 2 * s->mask) {
-        for (uint32_t i = 0; i <= s->mask; i++)
-            if (s->crowded[i].key != INS_NONE &&
-                ins_history_writes(h, t2, s->crowded[i].key))
-                match_reads(s, src, &s->crowded[i], first_op);
+    const struct reader *const r = s->now;
+    const struct source *src = find_source(r, t2);
+    const uint32_t begin = h->txn_op[t2], end = h->txn_op[t2 + 1];
+    if (!s->atomic && src->first_op == r->last_read)
+        return; /* nothing is read after it */
+    if (end - begin > 2 * r->mask) {
+        for (uint32_t i = 0; i <= r->mask; i++)
+            if (r->crowded[i].key != INS_NONE &&
+                ins_history_writes(h, t2, r->crowded[i].key))
+                match_reads(s, src, &r->crowded[i]);
         return;
     }
     for (uint32_t op = begin; op < end; op++) {
         const uint32_t word = h->op_key[op];
-        if (!(s->crowd_set & key_bit(word & INS_OP_KEY) & -(uint64_t)(word >> 31)) ||
+        if (!(r->crowd_set & key_bit(word & INS_OP_KEY) & -(uint64_t)(word >> 31)) ||
             h->op_from[op] != INS_WRITE_FINAL)
             continue;
-        const struct crowded *c = find_crowded(s, word & INS_OP_KEY);
+        const struct crowded *c = find_crowded(r, word & INS_OP_KEY);
         if (c->key != INS_NONE)
-            match_reads(s, src, c, first_op);
+            match_reads(s, src, c);
     }
 }
 
+static void match(struct scan *s)
+{
+    const struct reader *const r = s->now;
+    if (!r->n_sources)
+        return;
+    if (r->n_few)
+        fill_filter(s);
+    for (uint32_t i = 0; i < r->n_few; i++)
+        match_writers(s, r->read[i]);
+    for (uint32_t i = 0; r->crowd_set && i < r->n_sources; i++)
+        match_crowded(s, r->sources[i]);
+}
+
+/* Prepare t, and have a look at the one prepared before, for which everything has been
+ * fetched by now. */
 static void scan_txn(struct scan *s, ins_txn t)
 {
-    const struct ins_history *h = s->w->h;
-    if (!ins_counted(h, t) || !reserve(s, h->txn_op[t + 1] - h->txn_op[t]))
+    if (!ins_counted(s->w->h, t))
         return;
-    collect_reads(s, t);
-    collect_sources(s);
-    collect_keys(s, t);
-    if (s->n_few)
-        fill_filter(s);
-    for (uint32_t i = 0; i < s->n_few; i++)
-        match_writers(s, s->read[i]);
-    for (uint32_t i = 0; s->crowd_set && i < s->n_sources; i++)
-        match_crowded(s, t, s->sources[i]);
+    s->failed |= !prepare(s->w, s->coming, t);
+    if (s->failed)
+        return;
+    match(s);
+    struct reader *const done = s->now;
+    s->now = s->coming;
+    s->coming = done;
 }
 
 /* ra only: the latest writer of each key in the reader's own session, in one pass. */
@@ -287,7 +331,10 @@ static void scan_sessions(struct scan *s)
 static void scan_waves(struct scan *s)
 {
     const struct ins_history *h = s->w->h;
-    for (uint32_t wave = s->wave; wave < s->wave_end; wave++) {
+    struct reader reader[2] = {0};
+    s->now = &reader[0];
+    s->coming = &reader[1];
+    for (uint32_t wave = s->wave; wave < s->wave_end && !s->failed; wave++) {
         for (uint32_t i = 0; i < h->n_sessions; i++) {
             const uint64_t first = h->session_first[i];
             const uint64_t n = h->session_first[i + 1] - first;
@@ -295,9 +342,13 @@ static void scan_waves(struct scan *s)
             for (ins_txn t = (ins_txn)(first + n * wave / s->n_waves); t < end; t++)
                 scan_txn(s, t);
         }
-        if (s->failed || ins_limit_hit(s->w->limit))
-            return;
+        if (ins_limit_hit(s->w->limit))
+            break;
     }
+    if (!s->failed)
+        match(s); /* the last one */
+    release_reader(s->now);
+    release_reader(s->coming);
 }
 
 static void scan_part(void *context, unsigned i)
@@ -355,7 +406,6 @@ static enum ins_status join(struct scan *s, unsigned parts,
     for (unsigned i = 0; i < parts; i++) {
         append(out, &s[i].by_source);
         failed |= s[i].failed;
-        release_txn(&s[i]);
     }
     ins_free(s);
     return failed || out->failed ? ins_nomem(err, "commit order edges") : INS_OK;

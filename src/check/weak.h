@@ -88,7 +88,7 @@ struct ins_co {
     uint32_t *off;             /* by target, n_txns + 1 entries; NULL without edges */
     size_t n_edges;
     /* Strongly connected components: those with more than one transaction
-     * have a number; the others INS_NONE. */
+     * have a number; the others INS_NONE.  NULL when there are none. */
     uint32_t *component;
     uint32_t n_components;
     ins_txn *order; /* topological when there are no components; n_order entries */
