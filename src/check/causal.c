@@ -184,20 +184,24 @@ static bool settle(struct slice *s, ins_txn t, uint32_t session, uint32_t positi
 
 /* ---- edges ---- */
 
-/* Writers in this slice that are before t3 (now) and not before t1 (known). */
+/* Writers in this slice that are before t3 (now) and not before t1 (known).  Writers
+ * ascend, so those of the slice are next to each other; which of them are before t3 no
+ * processor could guess, so there is one branch that is hardly ever taken. */
 static void infer_few(struct slice *s, uint32_t op, const uint32_t *known)
 {
     const struct ins_weak *w = s->c->w;
     const struct ins_history *h = w->h;
     const ins_key k = h->op_key[op];
+    const ins_txn *at = h->key_writer + h->key_writer_off[k];
+    const ins_txn *const end = h->key_writer + h->key_writer_off[k + 1];
     const ins_txn low = h->session_first[s->first], high = h->session_first[s->last];
     const ins_txn t1 = h->op_from[op];
-    for (uint64_t i = h->key_writer_off[k]; i < h->key_writer_off[k + 1]; i++) {
-        const ins_txn t2 = h->key_writer[i];
-        if (t2 < low || t2 >= high)
-            continue;
-        const uint32_t at = ins_session_of(w, t2) - s->first;
-        if (t2 <= s->now[at] && t2 > known[at] && t2 != t1)
+    while (at < end && *at < low)
+        at++;
+    for (; at < end && *at < high; at++) {
+        const ins_txn t2 = *at;
+        const uint32_t i = ins_session_of(w, t2) - s->first;
+        if ((t2 <= s->now[i]) & (t2 > known[i]) & (t2 != t1))
             ins_vec_inferred_push(&s->out, (struct ins_inferred){t2, t1, op});
     }
 }
