@@ -35,6 +35,7 @@ struct causal {
     struct ins_weak *w;
     const ins_txn *order;
     uint32_t n;
+    uint32_t longest;   /* transaction, in operations */
     uint32_t *last_use; /* by transaction: position of its last successor, 0: none */
     uint32_t *crowd;    /* by key: first group, INS_NONE for keys with few writers */
     struct ins_vec_group group;
@@ -43,6 +44,16 @@ struct causal {
     ins_txn *passed;
     uint32_t *covers;
 };
+
+/* A transaction and its external reads, listed ahead of its turn: all that follows
+ * looks at them, several times, without telling reads from writes again. */
+struct turn {
+    ins_txn t;
+    uint32_t n_reads;
+    uint32_t *read;
+};
+
+enum { TURNS = 8, BOUNDS_AHEAD = 4, LISTS_AHEAD = 1 };
 
 /* One thread's sessions [first, last) and its part of every clock.  A clock has, for
  * each of these sessions, the last transaction that is before, itself included. */
@@ -58,7 +69,8 @@ struct slice {
     uint64_t *start;    /* by key: its first place in c->passed, when it is crowded */
     uint32_t *n_passed; /* by key */
     struct ins_vec_inferred out;
-    bool wide; /* the processor has wide vectors */
+    struct turn turn[TURNS]; /* by position, the rest of a division */
+    bool wide;               /* the processor has wide vectors */
     bool failed;
 };
 
@@ -122,30 +134,25 @@ static bool in_slice(const struct slice *s, uint32_t session)
     return session >= s->first && session < s->last;
 }
 
-static bool reads(const struct slice *s, uint32_t op)
-{
-    return ins_weak_reads(s->c->w, op) && s->c->w->h->op_from[op] != INS_INIT;
-}
-
 /* What is before t: its session's previous transaction and its writers. */
-static void gather(struct slice *s, ins_txn t)
+static void gather(struct slice *s, const struct turn *turn)
 {
     const struct ins_weak *w = s->c->w;
     const struct ins_history *h = w->h;
-    const ins_txn prev = w->prev[t];
+    const ins_txn prev = w->prev[turn->t];
     memcpy(s->now, prev == INS_NONE ? s->zero : clock_at(s, s->clock[prev]),
            s->width * sizeof *s->now);
-    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-        if (!reads(s, op))
+    for (uint32_t i = 0; i < turn->n_reads; i++) {
+        const ins_txn from = h->op_from[turn->read[i]];
+        if (from == INS_INIT)
             continue;
-        const ins_txn from = h->op_from[op];
         const uint32_t session = ins_session_of(w, from);
         const uint32_t *const clock = clock_at(s, s->clock[from]);
         /* When it is known to be before t, so is everything before it; infer will look
          * at its clock all the same. */
         if (in_slice(s, session) && s->now[session - s->first] >= from) {
-            for (uint32_t i = 0; i < s->width; i += 16)
-                __builtin_prefetch(clock + i);
+            for (uint32_t j = 0; j < s->width; j += 16)
+                __builtin_prefetch(clock + j);
             continue;
         }
         join(s, clock);
@@ -161,14 +168,15 @@ static void drop(struct slice *s, ins_txn t, uint32_t position)
 }
 
 /* Keep t's clock if anybody needs it; let go of those it was the last to need. */
-static bool settle(struct slice *s, ins_txn t, uint32_t session, uint32_t position)
+static bool settle(struct slice *s, const struct turn *turn, uint32_t session,
+                   uint32_t position)
 {
     const struct ins_history *h = s->c->w->h;
+    const ins_txn t = turn->t;
     if (s->c->w->prev[t] != INS_NONE)
         drop(s, s->c->w->prev[t], position);
-    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
-        if (reads(s, op))
-            drop(s, h->op_from[op], position);
+    for (uint32_t i = 0; i < turn->n_reads; i++)
+        drop(s, h->op_from[turn->read[i]], position);
     if (!s->c->last_use[t])
         return true;
     const uint32_t clock = take_clock(s);
@@ -329,13 +337,12 @@ static void pass_writes(struct slice *s, ins_txn t)
     }
 }
 
-static void infer(struct slice *s, ins_txn t)
+static void infer(struct slice *s, const struct turn *turn)
 {
     const struct causal *c = s->c;
     const struct ins_history *h = c->w->h;
-    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-        if (!ins_weak_reads(c->w, op))
-            continue;
+    for (uint32_t i = 0; i < turn->n_reads; i++) {
+        const uint32_t op = turn->read[i];
         const ins_key k = h->op_key[op];
         if (h->key_writer_off[k] == h->key_writer_off[k + 1])
             continue;
@@ -348,30 +355,41 @@ static void infer(struct slice *s, ins_txn t)
     }
 }
 
-/* What a transaction to come will need, in the order of need. */
-static void prefetch_bounds(const struct slice *s, ins_txn t)
+/* ---- turns ---- */
+
+/* List the reads of the transaction at position p, and ask for what comes first. */
+static void prepare(struct slice *s, uint32_t p)
 {
-    const struct ins_history *h = s->c->w->h;
-    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-        if (h->op_key[op] & INS_OP_WRITE)
-            continue;
-        __builtin_prefetch(&h->key_writer_off[h->op_key[op] & INS_OP_KEY]);
-        if (h->op_from[op] < INS_FROM_SPECIAL)
-            __builtin_prefetch(&s->clock[h->op_from[op]]);
+    const struct ins_weak *w = s->c->w;
+    const struct ins_history *h = w->h;
+    struct turn *const turn = &s->turn[p % TURNS];
+    const uint64_t *const aside = w->mask;
+    turn->t = s->c->order[p];
+    uint32_t n = 0;
+    for (uint32_t op = h->txn_op[turn->t]; op < h->txn_op[turn->t + 1]; op++) {
+        turn->read[n] = op;
+        n += (h->op_key[op] < INS_OP_WRITE) & (h->op_from[op] < INS_FROM_SPECIAL) &
+             !(aside && aside[op / 64] >> op % 64 & 1);
+    }
+    turn->n_reads = n;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t op = turn->read[i];
+        __builtin_prefetch(&h->key_writer_off[h->op_key[op]]);
+        __builtin_prefetch(&s->clock[h->op_from[op]]);
     }
 }
 
-static void prefetch_lists(const struct slice *s, ins_txn t)
+/* Ask for what the first look leads to. */
+static void fetch_lists(const struct slice *s, const struct turn *turn)
 {
     const struct ins_history *h = s->c->w->h;
-    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-        if (h->op_key[op] & INS_OP_WRITE)
-            continue;
-        const uint64_t at = h->key_writer_off[h->op_key[op] & INS_OP_KEY];
+    for (uint32_t i = 0; i < turn->n_reads; i++) {
+        const uint32_t op = turn->read[i];
+        const uint64_t at = h->key_writer_off[h->op_key[op]];
         __builtin_prefetch(h->key_writer + at);
         __builtin_prefetch(h->key_writer + at + 16);
         const ins_txn from = h->op_from[op];
-        if (from < INS_FROM_SPECIAL && s->clock[from] != INS_NONE)
+        if (s->clock[from] != INS_NONE)
             __builtin_prefetch(clock_at(s, s->clock[from]));
     }
 }
@@ -380,19 +398,20 @@ static void run_slice(void *context, unsigned i)
 {
     struct slice *s = (struct slice *)context + i;
     const struct causal *c = s->c;
-    enum { AHEAD = 4 };
+    for (uint32_t p = 0; p < c->n && p < BOUNDS_AHEAD; p++)
+        prepare(s, p);
     for (uint32_t p = 0; p < c->n; p++) {
-        const ins_txn t = c->order[p];
-        if (p + AHEAD < c->n)
-            prefetch_bounds(s, c->order[p + AHEAD]);
-        if (p + 1 < c->n)
-            prefetch_lists(s, c->order[p + 1]);
-        gather(s, t);
-        infer(s, t);
-        const uint32_t session = ins_session_of(c->w, t);
+        const struct turn *const turn = &s->turn[p % TURNS];
+        if (p + BOUNDS_AHEAD < c->n)
+            prepare(s, p + BOUNDS_AHEAD);
+        if (p + LISTS_AHEAD < c->n)
+            fetch_lists(s, &s->turn[(p + LISTS_AHEAD) % TURNS]);
+        gather(s, turn);
+        infer(s, turn);
+        const uint32_t session = ins_session_of(c->w, turn->t);
         if (c->crowd && in_slice(s, session))
-            pass_writes(s, t);
-        if (!settle(s, t, session, p + 1)) {
+            pass_writes(s, turn->t);
+        if (!settle(s, turn, session, p + 1)) {
             s->failed = true;
             return;
         }
@@ -413,6 +432,8 @@ static bool find_last_uses(struct causal *c)
         return false;
     for (uint32_t p = 0; p < c->n; p++) {
         const ins_txn t = c->order[p];
+        const uint32_t n_ops = h->txn_op[t + 1] - h->txn_op[t];
+        c->longest = n_ops > c->longest ? n_ops : c->longest;
         if (w->prev[t] != INS_NONE)
             c->last_use[w->prev[t]] = p + 1;
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
@@ -502,6 +523,11 @@ static bool start_slice(struct slice *s)
     s->zero = INS_NEW0(uint32_t, s->width);
     if (s->clock)
         memset(s->clock, 0xff, n * sizeof *s->clock);
+    for (unsigned i = 0; i < TURNS; i++) {
+        s->turn[i].read = INS_NEW(uint32_t, s->c->longest);
+        if (!s->turn[i].read)
+            return false;
+    }
     return s->clock && s->now && s->zero && (!s->c->crowd || place_passed(s));
 }
 
@@ -516,6 +542,8 @@ static void release_slice(struct slice *s)
     ins_free(s->zero);
     ins_free(s->start);
     ins_free(s->n_passed);
+    for (unsigned i = 0; i < TURNS; i++)
+        ins_free(s->turn[i].read);
     ins_vec_inferred_release(&s->out);
 }
 
