@@ -10,7 +10,61 @@
  */
 #include "weak.h"
 
+#include "base/pool.h"
+
+enum { MAX_PARTS = 16 };
+
 /* ---- edges by target ---- */
+
+/* Each thread sorts the edges to its own transactions. */
+struct sorting {
+    struct ins_co *co;
+    const struct ins_vec_inferred *given;
+    unsigned parts;
+    size_t first[MAX_PARTS + 1]; /* by part: its first place in co->edge */
+};
+
+static ins_txn first_target(const struct sorting *s, unsigned part)
+{
+    return (ins_txn)((uint64_t)s->co->w->h->n_txns * part / s->parts);
+}
+
+/* How many edges lead to each transaction, at its place + 1; none to transaction 0. */
+static void count_targets(void *context, unsigned part)
+{
+    struct sorting *const s = context;
+    uint32_t *const off = s->co->off + 1;
+    const ins_txn low = first_target(s, part), high = first_target(s, part + 1);
+    for (ins_txn t = low; t < high; t++)
+        off[t] = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < s->given->len; i++) {
+        const ins_txn to = s->given->at[i].to;
+        if (to - low < high - low && to != INS_INIT) {
+            off[to]++;
+            n++;
+        }
+    }
+    s->first[part + 1] = n;
+}
+
+static void place_edges(void *context, unsigned part)
+{
+    const struct sorting *const s = context;
+    uint32_t *const off = s->co->off + 1; /* by transaction: where its edges end */
+    const ins_txn low = first_target(s, part), high = first_target(s, part + 1);
+    uint32_t at = (uint32_t)s->first[part];
+    for (ins_txn t = low; t < high; t++) {
+        const uint32_t n = off[t];
+        off[t] = at; /* where the next edge goes; in the end, where they end */
+        at += n;
+    }
+    for (size_t i = 0; i < s->given->len; i++) {
+        const ins_txn to = s->given->at[i].to;
+        if (to - low < high - low && to != INS_INIT)
+            s->co->edge[off[to]++] = s->given->at[i];
+    }
+}
 
 static enum ins_status sort_by_target(struct ins_co *co, struct ins_vec_inferred *given,
                                       struct ins_error *err)
@@ -19,31 +73,24 @@ static enum ins_status sort_by_target(struct ins_co *co, struct ins_vec_inferred
     const struct ins_vec_inferred *lists = &co->w->list_order;
     if (!given->len && !lists->len)
         return INS_OK;
-    co->off = INS_NEW0(uint32_t, (size_t)n + 1);
-    if (!co->off)
-        return ins_nomem(err, "commit order edges");
     if (lists->len && ins_vec_inferred_reserve(given, lists->len)) {
         memcpy(given->at + given->len, lists->at, lists->len * sizeof *lists->at);
         given->len += lists->len;
     }
-    if (given->failed || given->len > UINT32_MAX - 1)
+    co->off = INS_NEW(uint32_t, (size_t)n + 1);
+    if (!co->off || given->failed || given->len > UINT32_MAX - 1)
         return ins_nomem(err, "commit order edges");
-    for (size_t i = 0; i < given->len; i++)
-        co->off[given->at[i].to + 1]++;
-    co->off[1] = 0; /* edges to transaction 0 are left out */
-    for (uint32_t t = 0; t < n; t++)
-        co->off[t + 1] += co->off[t];
-    co->n_edges = co->off[n];
+    struct sorting s = {.co = co, .given = given, .parts = ins_threads(co->w->threads)};
+    if (s.parts > MAX_PARTS || given->len < 1 << 14)
+        s.parts = given->len < 1 << 14 ? 1 : MAX_PARTS;
+    ins_parallel(s.parts, count_targets, &s);
+    for (unsigned i = 0; i < s.parts; i++)
+        s.first[i + 1] += s.first[i];
+    co->n_edges = s.first[s.parts];
     co->edge = INS_NEW(struct ins_inferred, co->n_edges);
     if (!co->edge)
         return ins_nomem(err, "commit order edges");
-    for (size_t i = given->len; i-- > 0;)
-        if (given->at[i].to != INS_INIT)
-            co->edge[--co->off[given->at[i].to + 1]] = given->at[i];
-    /* Each off[t + 1] has moved down to the start of t: shift back. */
-    for (uint32_t t = 0; t < n; t++)
-        co->off[t] = co->off[t + 1];
-    co->off[n] = (uint32_t)co->n_edges;
+    ins_parallel(s.parts, place_edges, &s);
     co->off[0] = 0;
     return INS_OK;
 }
