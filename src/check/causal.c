@@ -385,9 +385,16 @@ static void fetch_lists(const struct slice *s, const struct turn *turn)
     const struct ins_history *h = s->c->w->h;
     for (uint32_t i = 0; i < turn->n_reads; i++) {
         const uint32_t op = turn->read[i];
-        const uint64_t at = h->key_writer_off[h->op_key[op]];
-        __builtin_prefetch(h->key_writer + at);
-        __builtin_prefetch(h->key_writer + at + 16);
+        const ins_key k = h->op_key[op];
+        if (s->c->crowd && s->c->crowd[k] != INS_NONE) {
+            const uint64_t last = s->start[k] + s->n_passed[k];
+            __builtin_prefetch(s->c->passed + last - (last != 0));
+            __builtin_prefetch(s->c->covers + last - (last != 0));
+        } else {
+            const ins_txn *const list = h->key_writer + h->key_writer_off[k];
+            __builtin_prefetch(list);
+            __builtin_prefetch(list + 16);
+        }
         const ins_txn from = h->op_from[op];
         if (s->clock[from] != INS_NONE)
             __builtin_prefetch(clock_at(s, s->clock[from]));
