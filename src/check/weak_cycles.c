@@ -2,8 +2,9 @@
  *
  * For each component: start from an inferred edge t2 -> t1 and walk back from t2 to
  * t1.  Over SO and WR alone when that is possible (patterns h, k, m), else with as few
- * inferred edges as there can be (i, l, n).  Several edges are tried while it is cheap,
- * and the shortest cycle of each kind is listed. */
+ * inferred edges as there can be (i, l, n).  Edges are tried until there is a cycle of
+ * each kind and some more, as long as that is cheap, and the shortest cycle of each
+ * kind is listed. */
 #include "weak.h"
 #include "weak_story.h"
 
@@ -203,7 +204,7 @@ static enum ins_status show_component(struct search *s, const uint32_t *list,
 {
     s->best[0].len = s->best[1].len = 0;
     uint32_t tried = 0, list_edge = INS_NONE;
-    for (uint32_t i = 0; i < n && tried < TRIES; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         const struct ins_inferred *e = &s->co->edge[list[i]];
         if (is_list_edge(s, e)) {
             if (list_edge == INS_NONE)
@@ -213,6 +214,8 @@ static enum ins_status show_component(struct search *s, const uint32_t *list,
         if (weaker_infers(s, e))
             continue;
         if (tried && s->ticks > BUDGET)
+            break;
+        if (tried >= TRIES && s->best[0].len && s->best[1].len)
             break;
         tried++;
         if (walk_back(s, e->from, e->to, false) || walk_back(s, e->from, e->to, true))
