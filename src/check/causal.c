@@ -21,7 +21,7 @@
 
 #include "base/pool.h"
 
-enum { FEW_WRITERS = 48, MAX_SLICES = 16, BLOCK = 1024 };
+enum { FEW_WRITERS = 48, MAX_SLICES = 16, BLOCK = 1024, POLL_WORK = 1 << 20 };
 
 /* The writers of a crowded key in one session: key_writer[begin .. end). */
 struct group {
@@ -405,6 +405,7 @@ static void run_slice(void *context, unsigned i)
 {
     struct slice *s = (struct slice *)context + i;
     const struct causal *c = s->c;
+    uint64_t work = 0;
     for (uint32_t p = 0; p < c->n && p < BOUNDS_AHEAD; p++)
         prepare(s, p);
     for (uint32_t p = 0; p < c->n; p++) {
@@ -422,8 +423,12 @@ static void run_slice(void *context, unsigned i)
             s->failed = true;
             return;
         }
-        if (!(p & 0x3ff) && ins_limit_hit(c->w->limit))
-            return;
+        work += (uint64_t)(turn->n_reads + 1) * s->width;
+        if (work > POLL_WORK) {
+            work = 0;
+            if (ins_limit_hit(c->w->limit))
+                return;
+        }
     }
 }
 

@@ -14,7 +14,13 @@
 
 #include "base/pool.h"
 
-enum { FEW_WRITERS = 48, FILTER_BITS = 4096, MAX_PARTS = 64, WAVE_OPS = 1 << 15 };
+enum {
+    FEW_WRITERS = 48,
+    FILTER_BITS = 4096,
+    MAX_PARTS = 64,
+    WAVE_OPS = 1 << 15, /* what a wave should hold */
+    LEAST_WAVES = 64    /* below that they are not worth it */
+};
 
 /* A transaction that t3 reads from. */
 struct source {
@@ -45,9 +51,12 @@ struct reader {
 struct scan {
     struct ins_weak *w;
     bool atomic;                   /* ra instead of rc */
+    uint32_t session, session_end; /* of this part, see scan_sessions */
     uint32_t n_waves;              /* of all parts, see scan_waves */
-    uint32_t wave, wave_end;       /* the waves of this part */
-    uint32_t session, session_end; /* and its sessions, see scan_sessions */
+    uint32_t wave, wave_end;       /* of this part, over these sessions: */
+    struct range {
+        uint32_t begin, end;
+    } waved;
     struct ins_vec_inferred by_session, by_source;
     struct reader *now, *coming;
     uint64_t filter[FILTER_BITS / 64]; /* whom `now` reads from */
@@ -327,7 +336,8 @@ static void scan_sessions(struct scan *s)
 
 /* Sessions go forward side by side, and mostly read what was written not long before:
  * a stretch of every session, then the next of every session, finds those transactions
- * still in the cache. */
+ * still in the cache.  A part has some of the waves over all sessions; or, when waves
+ * are not worth it, one over some of the sessions. */
 static void scan_waves(struct scan *s)
 {
     const struct ins_history *h = s->w->h;
@@ -335,7 +345,7 @@ static void scan_waves(struct scan *s)
     s->now = &reader[0];
     s->coming = &reader[1];
     for (uint32_t wave = s->wave; wave < s->wave_end && !s->failed; wave++) {
-        for (uint32_t i = 0; i < h->n_sessions; i++) {
+        for (uint32_t i = s->waved.begin; i < s->waved.end; i++) {
             const uint64_t first = h->session_first[i];
             const uint64_t n = h->session_first[i + 1] - first;
             const ins_txn end = (ins_txn)(first + n * (wave + 1) / s->n_waves);
@@ -365,19 +375,30 @@ static void scan_part(void *context, unsigned i)
 static void split(struct scan *s, struct ins_weak *w, unsigned parts, bool atomic)
 {
     const struct ins_history *h = w->h;
-    uint32_t session = 0;
+    /* Going from session to session must not cost more than what is done there. */
+    const uint32_t most = h->n_sessions ? h->n_txns / h->n_sessions : 0;
+    uint32_t n_waves = h->n_ops / WAVE_OPS, session = 0;
+    if (n_waves > most)
+        n_waves = most;
+    const bool by_waves = n_waves >= LEAST_WAVES;
     for (unsigned i = 0; i < parts; i++) {
         const uint64_t end = (uint64_t)h->n_ops * (i + 1) / parts;
         s[i].w = w;
         s[i].atomic = atomic;
-        s[i].n_waves = h->n_ops / WAVE_OPS + 1;
-        s[i].wave = (uint32_t)((uint64_t)s[i].n_waves * i / parts);
-        s[i].wave_end = (uint32_t)((uint64_t)s[i].n_waves * (i + 1) / parts);
         s[i].session = session;
         while (session < h->n_sessions &&
                (h->txn_op[h->session_first[session + 1]] <= end || i + 1 == parts))
             session++;
         s[i].session_end = session;
+        s[i].n_waves = 1;
+        s[i].wave_end = 1;
+        s[i].waved = (struct range){s[i].session, s[i].session_end};
+        if (by_waves) {
+            s[i].n_waves = n_waves;
+            s[i].wave = (uint32_t)((uint64_t)n_waves * i / parts);
+            s[i].wave_end = (uint32_t)((uint64_t)n_waves * (i + 1) / parts);
+            s[i].waved = (struct range){0, h->n_sessions};
+        }
     }
 }
 

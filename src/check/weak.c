@@ -59,6 +59,7 @@ enum ins_status ins_weak_init(struct ins_weak *w, struct ins_error *err)
     if (!w->prev || !w->block_session)
         return ins_nomem(err, "the sessions");
     w->prev[0] = INS_NONE;
+    w->short_sessions = h->n_sessions > h->n_txns >> 8;
     for (uint32_t s = 0; s < h->n_sessions; s++) {
         ins_txn last = INS_NONE;
         for (ins_txn t = h->session_first[s]; t < h->session_first[s + 1]; t++) {

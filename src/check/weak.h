@@ -28,8 +28,9 @@ struct ins_weak {
     struct ins_result *r;
     ins_txn *prev; /* the counted transaction before it in its session, or INS_NONE */
     struct ins_vec_inferred list_order; /* known orders of lists, for every level */
-    uint32_t
-        *block_session; /* session of every 256th transaction, see ins_session_of */
+    /* Session of every 256th transaction, see ins_session_of. */
+    uint32_t *block_session;
+    bool short_sessions;
     /* Reads that are set aside, a bit an operation; NULL when none is.  Those on a
      * cycle of SO and WR break rc by themselves; `aside` has them too, and those that
      * did not repeat an earlier one of their key, which break ra. */
@@ -40,9 +41,12 @@ struct ins_weak {
 enum ins_status ins_weak_init(struct ins_weak *w, struct ins_error *err);
 void ins_weak_release(struct ins_weak *w);
 
-/* The session of a transaction without a miss: sessions are ranges of ids. */
+/* The session of a transaction without a miss: sessions are ranges of ids.  Where a
+ * block has several sessions, looking it up is faster than stepping. */
 static inline uint32_t ins_session_of(const struct ins_weak *w, ins_txn t)
 {
+    if (w->short_sessions)
+        return w->h->txn_session[t];
     uint32_t s = w->block_session[t >> 8];
     while (w->h->session_first[s + 1] <= t)
         s++;
