@@ -4,51 +4,194 @@
  * A read shows the whole list.  Elements that its own transaction appended before it
  * must be its tail; what stands before them is the state that the transaction found.
  * All reads of a key must be prefixes of the longest one, whose order is the known
- * version order of the key; appends that it does not show come later. */
+ * version order of the key; appends that it does not show come later.
+ *
+ * Nothing here is about more than one key, so the operations are sorted by key first
+ * and what is needed of a key stays in the cache. */
 #include "freeze.h"
+
+#include "base/mem.h"
+
+/* An append, or a read with a result. */
+struct entry {
+    uint64_t value; /* a read: its list */
+    uint32_t op;
+    ins_txn txn;
+};
+
+struct append {
+    uint64_t value;
+    uint32_t op;
+    ins_txn txn;
+    uint32_t next;  /* another one of the same value, + 1, or 0 */
+    uint32_t stamp; /* the last list that showed it, + 1 */
+    /* Where the model shows it, counted from 1; INS_NONE when another append of the key
+     * has the same value; else 0. */
+    uint32_t place;
+};
 
 struct lists {
     struct ins_history *h;
-    struct ins_write_table appends; /* all appends, of every status */
-    bool any_aborted, any_indeterminate;
-    uint32_t *stamp;   /* by append: the last list that showed it, + 1 */
+    uint32_t *off; /* by key: where its entries begin, in the order of operations */
+    struct entry *entry;
+    bool *is_append;   /* by entry */
     uint32_t *elem_op; /* by position in list_elem: the append, or INS_NONE */
     uint32_t *longest; /* by key: the list, or INS_NONE */
-    uint64_t *whole;   /* by key: how much of it tears no transaction apart */
     uint64_t *known;   /* by key: how much of it the sound reads show */
-    /* Most reads show what another has shown, or a little more.  model[k] is a sound
-     * read of key k of which each element has one possible append; place[op] is where
-     * it shows the append `op`, counted from 1, or INS_NONE when another append of the
-     * key has the same value. */
-    uint32_t *model;
-    uint32_t *place;
+
+    /* The key at hand.  Most reads show what another has shown, or a little more: the
+     * model is a sound read of which each element has one possible append. */
+    struct append *append; /* in the order of operations */
+    uint32_t n_appends;
+    uint32_t *slot; /* by value: append + 1, or 0 */
+    uint64_t mask;
+    uint32_t model; /* a list, or INS_NONE */
 };
 
-static bool is_list_read(const struct ins_history *h, uint32_t op)
+/* A read and what its own transaction appends to the key: append[own] .. to
+ * append[own + all - 1], the first `before` of them before the read. */
+struct read {
+    const struct entry *at;
+    uint32_t own, before, all;
+};
+
+static uint64_t list_len(const struct ins_history *h, uint64_t list)
+{
+    return h->list_off[list + 1] - h->list_off[list];
+}
+
+/* ---- by key ---- */
+
+static bool is_entry(const struct ins_history *h, uint32_t op)
 {
     const uint32_t word = h->op_key[op];
-    return !(word & (INS_OP_WRITE | INS_OP_UNKNOWN)) && ins_is_list_key(h, word);
+    return !(word & INS_OP_UNKNOWN) && ins_is_list_key(h, word & INS_OP_KEY);
 }
+
+static bool sort_by_key(struct lists *l)
+{
+    const struct ins_history *h = l->h;
+    l->off = INS_NEW0(uint32_t, (size_t)h->n_keys + 1);
+    if (!l->off)
+        return false;
+    for (uint32_t op = 0; op < h->n_ops; op++)
+        if (is_entry(h, op))
+            l->off[ins_op_key(h, op)]++;
+    for (ins_key k = 0; k < h->n_keys; k++)
+        l->off[k + 1] += l->off[k];
+    const uint32_t n = l->off[h->n_keys];
+    l->entry = INS_NEW(struct entry, n);
+    l->is_append = INS_NEW(bool, n);
+    if (!l->entry || !l->is_append)
+        return false;
+    for (ins_txn t = h->n_txns; t-- > 1;)
+        for (uint32_t op = h->txn_op[t + 1]; op-- > h->txn_op[t];) {
+            if (!is_entry(h, op))
+                continue;
+            const uint32_t i = --l->off[ins_op_key(h, op)];
+            l->entry[i] = (struct entry){h->op_value[op], op, t};
+            l->is_append[i] = ins_is_write(h, op);
+        }
+    return true;
+}
+
+static bool make_room(struct lists *l)
+{
+    const struct ins_history *h = l->h;
+    const uint64_t elements = h->n_lists ? h->list_off[h->n_lists] : 0;
+    uint32_t most = 0;
+    for (ins_key k = 0; k < h->n_keys; k++) {
+        uint32_t appends = 0;
+        for (uint32_t i = l->off[k]; i < l->off[k + 1]; i++)
+            appends += l->is_append[i];
+        most = appends > most ? appends : most;
+    }
+    size_t slots = 16;
+    while (slots < 2 * (size_t)most)
+        slots *= 2;
+    l->append = INS_NEW(struct append, most);
+    l->slot = INS_NEW(uint32_t, slots);
+    l->longest = INS_NEW(uint32_t, h->n_keys);
+    l->known = INS_NEW0(uint64_t, h->n_keys);
+    l->elem_op = INS_NEW(uint32_t, elements);
+    return l->append && l->slot && l->longest && l->known && l->elem_op;
+}
+
+static void take_appends(struct lists *l, ins_key k)
+{
+    l->n_appends = 0;
+    for (uint32_t i = l->off[k]; i < l->off[k + 1]; i++)
+        if (l->is_append[i])
+            l->append[l->n_appends++] = (struct append){
+                l->entry[i].value, l->entry[i].op, l->entry[i].txn, 0, 0, 0};
+}
+
+static uint32_t *value_slot(const struct lists *l, uint64_t value)
+{
+    uint64_t i = ins_mix64(value) & l->mask;
+    while (l->slot[i] && l->append[l->slot[i] - 1].value != value)
+        i = (i + 1) & l->mask;
+    return &l->slot[i];
+}
+
+static void index_appends(struct lists *l)
+{
+    l->mask = 15;
+    while (l->mask + 1 < 2 * (uint64_t)l->n_appends)
+        l->mask = 2 * l->mask + 1;
+    memset(l->slot, 0, (l->mask + 1) * sizeof *l->slot);
+    for (uint32_t a = 0; a < l->n_appends; a++) {
+        uint32_t *const slot = value_slot(l, l->append[a].value);
+        if (*slot) {
+            l->append[a].next = *slot;
+            l->append[a].place = l->append[*slot - 1].place = INS_NONE;
+        }
+        *slot = a + 1;
+    }
+}
+
+/* The place of an append of this key among all of them; binary search. */
+static uint32_t append_of(const struct lists *l, uint32_t op)
+{
+    uint32_t lo = 0, hi = l->n_appends;
+    while (hi - lo > 1) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        if (l->append[mid].op <= op)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Is append a the transaction's first, or its last, of the key? */
+static bool is_first(const struct lists *l, uint32_t a)
+{
+    return !a || l->append[a - 1].txn != l->append[a].txn;
+}
+
+static bool is_last(const struct lists *l, uint32_t a)
+{
+    return a + 1 == l->n_appends || l->append[a + 1].txn != l->append[a].txn;
+}
+
+/* ---- one read ---- */
 
 /* The append that one element is.  INS_NONE with *from set to the reason when there is
  * none or more than one. */
-static uint32_t resolve_element(struct lists *l, ins_key k, uint64_t value,
-                                ins_txn self, uint32_t op, uint32_t *from)
+static uint32_t resolve_element(const struct lists *l, const struct read *r,
+                                uint64_t value, uint32_t *from)
 {
-    const struct ins_history *h = l->h;
-    const struct ins_write_table *t = &l->appends;
     uint32_t found = INS_NONE, candidates = 0;
     bool future = false, aborted = false;
-    for (uint32_t e = ins_write_table_find(t, h, k, value); e != INS_NONE;
-         e = t->next[e] - 1) {
-        const uint32_t append = t->op[e];
-        if (append > op && append < h->txn_op[self + 1]) {
+    for (uint32_t a = *value_slot(l, value); a; a = l->append[a - 1].next) {
+        const struct append *const append = &l->append[a - 1];
+        if (append->txn == r->at->txn && append->op > r->at->op) {
             future = true;
-        } else if (l->any_aborted &&
-                   h->txn_status[ins_op_txn(h, append)] == INS_ABORTED) {
+        } else if (l->h->txn_status[append->txn] == INS_ABORTED) {
             aborted = true;
         } else {
-            found = e;
+            found = a - 1;
             candidates++;
         }
     }
@@ -61,126 +204,91 @@ static uint32_t resolve_element(struct lists *l, ins_key k, uint64_t value,
     return INS_NONE;
 }
 
-/* Do the transaction's own appends before `op` end the list?  *own counts them. */
-static uint32_t check_own_tail(const struct ins_history *h, ins_txn self, uint32_t op,
-                               uint32_t *own)
+/* Do the transaction's own appends before the read end the list? */
+static uint32_t check_own_tail(const struct lists *l, const struct read *r)
 {
-    const uint32_t appended = h->op_key[op] | INS_OP_WRITE;
-    const uint64_t *const elem = h->list_elem + h->list_off[h->op_value[op]];
-    const uint64_t n = h->list_off[h->op_value[op] + 1] - h->list_off[h->op_value[op]];
-    uint32_t count = 0;
-    for (uint32_t i = h->txn_op[self]; i < op; i++)
-        count += h->op_key[i] == appended;
-    *own = count;
-    if (!count)
-        return INS_FROM_OWN;
-    bool same = n >= count, ends_early = false;
-    uint64_t at = n - count;
-    for (uint32_t i = h->txn_op[self]; i < op; i++) {
-        if (h->op_key[i] != appended)
-            continue;
-        same = same && elem[at++] == h->op_value[i];
-        ends_early |= n && elem[n - 1] == h->op_value[i];
+    const struct ins_history *h = l->h;
+    const uint64_t *const elem = h->list_elem + h->list_off[r->at->value];
+    const uint64_t n = list_len(h, r->at->value);
+    bool same = n >= r->before, ends_early = false;
+    for (uint32_t i = 0; i < r->before; i++) {
+        const uint64_t value = l->append[r->own + i].value;
+        same = same && elem[n - r->before + i] == value;
+        ends_early |= n && elem[n - 1] == value;
     }
     return same ? INS_FROM_OWN : ends_early ? INS_FROM_NOT_LAST : INS_FROM_NOT_OWN;
 }
 
-/* Does the list show what the writer of `append` appended to the key before it?  The
- * elements up to here are stamped, but the first `same`, which are the model's. */
-static bool shows_earlier(const struct lists *l, uint32_t list, uint32_t append,
-                          uint64_t same)
+/* Does a list, which begins with `same` elements of the model, show the append? */
+static bool shows(const struct append *a, uint64_t list, uint64_t same)
 {
-    const struct ins_history *h = l->h;
-    const uint32_t word = h->op_key[append];
-    const ins_txn writer = ins_op_txn(h, append);
-    uint32_t o = append;
-    while (o-- > h->txn_op[writer] && h->op_key[o] != word)
-        ;
-    if (o + 1 == h->txn_op[writer])
-        return true; /* it is the first one */
-    return l->stamp[o] == list + 1 || (l->place[o] && l->place[o] <= same);
+    return a->stamp == list + 1 || (a->place && a->place <= same);
 }
 
-static uint64_t list_len(const struct ins_history *h, uint64_t list)
-{
-    return h->list_off[list + 1] - h->list_off[list];
-}
-
-/* Copy what the model of the key has in common with the list of `op`, when one is
- * a prefix of the other.  Returns how many elements that is.  *from becomes
- * INS_FROM_FUTURE when one of them is an append that `self` makes later. */
-static uint64_t copy_model(struct lists *l, ins_txn self, uint32_t op, uint32_t *from)
+/* Copy what the model has in common with the list of the read, when one is a prefix of
+ * the other.  Returns how many elements that is.  *from becomes INS_FROM_FUTURE when
+ * one of them is an append that the reader makes later. */
+static uint64_t copy_model(struct lists *l, const struct read *r, uint32_t *from)
 {
     const struct ins_history *h = l->h;
-    const uint64_t list = h->op_value[op], known = l->model[h->op_key[op]];
-    if (known == INS_NONE)
+    const uint64_t list = r->at->value;
+    if (l->model == INS_NONE)
         return 0;
-    const uint64_t n = list_len(h, list), m = list_len(h, known), c = n < m ? n : m;
+    const uint64_t n = list_len(h, list), m = list_len(h, l->model), c = n < m ? n : m;
     uint32_t *const to = l->elem_op + h->list_off[list];
-    const uint32_t *const shown = l->elem_op + h->list_off[known];
-    if (memcmp(h->list_elem + h->list_off[list], h->list_elem + h->list_off[known],
+    if (memcmp(h->list_elem + h->list_off[list], h->list_elem + h->list_off[l->model],
                c * sizeof *h->list_elem) != 0)
         return 0;
-    bool future = false;
-    for (uint64_t i = 0; i < c; i++) {
-        to[i] = shown[i];
-        future |= shown[i] > op && shown[i] < h->txn_op[self + 1];
-    }
-    if (future)
-        *from = INS_FROM_FUTURE;
+    memcpy(to, l->elem_op + h->list_off[l->model], c * sizeof *to);
+    const uint32_t end = h->txn_op[r->at->txn + 1];
+    for (uint64_t i = 0; i < c && r->before < r->all; i++)
+        if (to[i] > r->at->op && to[i] < end)
+            *from = INS_FROM_FUTURE;
     return c;
 }
 
-/* A sound read that goes on where the model of its key ends becomes the model.
- * `same` is how many elements the two have in common. */
-static void make_model(struct lists *l, uint32_t op, uint64_t same)
+/* A sound read that goes on where the model ends becomes the model.  `same` is how many
+ * elements the two have in common. */
+static void make_model(struct lists *l, uint64_t list, uint64_t same)
 {
     const struct ins_history *h = l->h;
-    const uint64_t list = h->op_value[op], n = list_len(h, list);
-    const ins_key k = h->op_key[op];
-    if (n <= same || (l->model[k] != INS_NONE && list_len(h, l->model[k]) != same))
+    const uint64_t n = list_len(h, list);
+    if (n <= same || (l->model != INS_NONE && list_len(h, l->model) != same))
         return;
     const uint32_t *const shown = l->elem_op + h->list_off[list];
     for (uint64_t i = same; i < n; i++)
-        if (l->place[shown[i]] == INS_NONE)
+        if (l->append[append_of(l, shown[i])].place == INS_NONE)
             return; /* which append it is may depend on the reader */
     for (uint64_t i = same; i < n; i++)
-        l->place[shown[i]] = (uint32_t)i + 1;
-    l->model[k] = (uint32_t)list;
+        l->append[append_of(l, shown[i])].place = (uint32_t)i + 1;
+    l->model = (uint32_t)list;
 }
 
-static uint32_t resolve_list(struct lists *l, ins_txn self, uint32_t op, uint64_t *same)
+static uint32_t resolve_list(struct lists *l, const struct read *r, uint64_t *same)
 {
     const struct ins_history *h = l->h;
-    const uint32_t list = (uint32_t)h->op_value[op];
-    const ins_key k = h->op_key[op];
+    const uint64_t list = r->at->value;
     uint32_t from = INS_FROM_OWN;
-    *same = copy_model(l, self, op, &from);
+    *same = copy_model(l, r, &from);
     if (from != INS_FROM_OWN)
         return from;
     for (uint64_t i = h->list_off[list] + *same; i < h->list_off[list + 1]; i++) {
-        const uint32_t e = resolve_element(l, k, h->list_elem[i], self, op, &from);
-        if (e == INS_NONE)
+        const uint32_t a = resolve_element(l, r, h->list_elem[i], &from);
+        if (a == INS_NONE)
             return from;
-        const uint32_t append = l->appends.op[e];
-        if (l->stamp[append] == list + 1 ||
-            (l->place[append] && l->place[append] <= *same))
+        if (shows(&l->append[a], list, *same))
             return INS_FROM_DUPLICATE_ELEMENTS;
-        l->stamp[append] = list + 1;
-        if (!shows_earlier(l, list, append, *same))
+        l->append[a].stamp = (uint32_t)list + 1;
+        if (!is_first(l, a) && !shows(&l->append[a - 1], list, *same))
             return INS_FROM_INCOMPATIBLE;
-        l->elem_op[i] = append;
+        l->elem_op[i] = l->append[a].op;
     }
-    uint32_t own;
-    from = check_own_tail(h, self, op, &own);
-    if (own || from != INS_FROM_OWN)
-        return from;
+    if (r->before)
+        return check_own_tail(l, r);
     if (h->list_off[list] == h->list_off[list + 1])
         return INS_INIT;
-    const uint32_t last = l->elem_op[h->list_off[list + 1] - 1];
-    if (h->op_from[last] != INS_WRITE_FINAL)
-        return INS_FROM_INTERMEDIATE;
-    return ins_op_txn(h, last);
+    const uint32_t last = append_of(l, l->elem_op[h->list_off[list + 1] - 1]);
+    return is_last(l, last) ? l->append[last].txn : INS_FROM_INTERMEDIATE;
 }
 
 static bool is_sound(uint32_t from)
@@ -188,92 +296,119 @@ static bool is_sound(uint32_t from)
     return from < INS_FROM_SPECIAL || from == INS_FROM_OWN;
 }
 
-/* Resolve the list reads of one transaction; a read that is set aside shows nothing. */
-static void resolve_txn(struct lists *l, ins_txn t)
+/* A read that is set aside, as all of an aborted transaction are, shows nothing. */
+static void resolve_read(struct lists *l, const struct read *r)
 {
     struct ins_history *h = l->h;
-    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-        if (!is_list_read(h, op))
-            continue;
-        uint64_t same;
-        const uint32_t from = h->op_from[op] = resolve_list(l, t, op, &same);
-        if (is_sound(from)) {
-            make_model(l, op, same);
-            continue;
-        }
-        const uint64_t list = h->op_value[op];
-        for (uint64_t i = h->list_off[list]; i < h->list_off[list + 1]; i++)
-            l->elem_op[i] = INS_NONE;
+    const uint64_t list = r->at->value;
+    uint64_t same = 0;
+    uint32_t from = INS_FROM_UNKNOWN;
+    if (h->txn_status[r->at->txn] != INS_ABORTED)
+        from = h->op_from[r->at->op] = resolve_list(l, r, &same);
+    if (is_sound(from))
+        make_model(l, list, same);
+    else
+        memset(l->elem_op + h->list_off[list], 0xff,
+               list_len(h, list) * sizeof *l->elem_op);
+}
+
+/* Lists lie in the order of transactions, so that each is a cache miss: ask for those
+ * of the entries to come. */
+static void prefetch(const struct lists *l, uint32_t i)
+{
+    enum { FAR = 24, NEAR = 12 };
+    const struct ins_history *h = l->h;
+    const uint32_t n = l->off[h->n_keys];
+    if (i + FAR < n && !l->is_append[i + FAR]) {
+        __builtin_prefetch(&h->list_off[l->entry[i + FAR].value]);
+        __builtin_prefetch(&h->op_from[l->entry[i + FAR].op], 1);
+    }
+    if (i + NEAR < n && !l->is_append[i + NEAR]) {
+        const uint64_t at = h->list_off[l->entry[i + NEAR].value];
+        __builtin_prefetch(&h->list_elem[at]);
+        __builtin_prefetch(&l->elem_op[at], 1);
     }
 }
 
-static void find_longest(struct lists *l)
+static void resolve_key(struct lists *l, ins_key k)
+{
+    const uint32_t end = l->off[k + 1];
+    struct read r = {.own = 0};
+    take_appends(l, k);
+    index_appends(l);
+    l->model = INS_NONE;
+    for (uint32_t i = l->off[k], next; i < end; i = next) {
+        const ins_txn t = l->entry[i].txn;
+        r.own += r.all;
+        r.before = r.all = 0;
+        for (next = i; next < end && l->entry[next].txn == t; next++)
+            r.all += l->is_append[next];
+        for (; i < next; i++) {
+            prefetch(l, i);
+            r.at = &l->entry[i];
+            if (l->is_append[i])
+                r.before++;
+            else
+                resolve_read(l, &r);
+        }
+    }
+}
+
+/* ---- the order of a key ---- */
+
+static bool is_witness(const struct lists *l, uint32_t i)
 {
     const struct ins_history *h = l->h;
-    for (ins_key k = 0; k < h->n_keys; k++)
-        l->longest[k] = INS_NONE;
-    for (ins_txn t = 1; t < h->n_txns; t++) {
-        if (!ins_counted(h, t))
-            continue;
-        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-            if (!is_list_read(h, op) || !is_sound(h->op_from[op]))
-                continue;
-            uint32_t *best = &l->longest[h->op_key[op]];
-            if (*best == INS_NONE || list_len(h, *best) < list_len(h, h->op_value[op]))
-                *best = (uint32_t)h->op_value[op];
-        }
-    }
+    return !l->is_append[i] && ins_counted(h, l->entry[i].txn) &&
+           is_sound(h->op_from[l->entry[i].op]);
 }
 
-/* The append of the same transaction and key before `op`, or INS_NONE. */
-static uint32_t previous_append(const struct ins_history *h, uint32_t op)
-{
-    const uint32_t first = h->txn_op[ins_op_txn(h, op)], appended = h->op_key[op];
-    while (op-- > first)
-        if (h->op_key[op] == appended)
-            return op;
-    return INS_NONE;
-}
-
-/* The appends of a transaction take effect at once: they stand together, in program
- * order, all of them unless the list ends. */
-static void find_whole(struct lists *l)
+static uint32_t find_longest(const struct lists *l, ins_key k)
 {
     const struct ins_history *h = l->h;
-    for (ins_key k = 0; k < h->n_keys; k++) {
-        l->whole[k] = 0;
-        if (l->longest[k] == INS_NONE)
-            continue;
-        const uint32_t *const append = l->elem_op + h->list_off[l->longest[k]];
-        const uint64_t n = list_len(h, l->longest[k]);
-        uint64_t i = 0;
-        for (; i < n; i++) {
-            const uint32_t before = previous_append(h, append[i]);
-            if (before != INS_NONE ? !i || append[i - 1] != before
-                                   : i && h->op_from[append[i - 1]] != INS_WRITE_FINAL)
-                break;
-        }
-        l->whole[k] = i;
-    }
+    uint32_t best = INS_NONE;
+    for (uint32_t i = l->off[k]; i < l->off[k + 1]; i++)
+        if (is_witness(l, i) &&
+            (best == INS_NONE || list_len(h, best) < list_len(h, l->entry[i].value)))
+            best = (uint32_t)l->entry[i].value;
+    return best;
 }
 
-static void check_prefixes(struct lists *l)
+/* How much of a list tears no transaction apart: the appends of a transaction take
+ * effect at once, so they stand together, in program order, all of them unless the list
+ * ends. */
+static uint64_t find_whole(const struct lists *l, uint32_t list)
+{
+    const uint32_t *const shown = l->elem_op + l->h->list_off[list];
+    const uint64_t n = list_len(l->h, list);
+    uint32_t before = INS_NONE;
+    for (uint64_t i = 0; i < n; i++) {
+        const uint32_t a = append_of(l, shown[i]);
+        if (is_first(l, a) ? i && !is_last(l, before) : !i || before != a - 1)
+            return i;
+        before = a;
+    }
+    return n;
+}
+
+static void order_key(struct lists *l, ins_key k)
 {
     struct ins_history *h = l->h;
-    for (ins_txn t = 1; t < h->n_txns; t++) {
-        if (!ins_counted(h, t))
+    const uint32_t best = l->longest[k] = find_longest(l, k);
+    if (best == INS_NONE)
+        return;
+    take_appends(l, k);
+    const uint64_t whole = find_whole(l, best);
+    for (uint32_t i = l->off[k]; i < l->off[k + 1]; i++) {
+        if (!is_witness(l, i))
             continue;
-        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-            if (!is_list_read(h, op) || !is_sound(h->op_from[op]))
-                continue;
-            const uint64_t list = h->op_value[op], best = l->longest[h->op_key[op]];
-            if (list_len(h, list) > l->whole[h->op_key[op]] ||
-                memcmp(l->elem_op + h->list_off[list], l->elem_op + h->list_off[best],
-                       list_len(h, list) * sizeof *l->elem_op) != 0)
-                h->op_from[op] = INS_FROM_INCOMPATIBLE;
-            else if (list_len(h, list) > l->known[h->op_key[op]])
-                l->known[h->op_key[op]] = list_len(h, list);
-        }
+        const uint64_t list = l->entry[i].value, n = list_len(h, list);
+        if (n > whole ||
+            memcmp(l->elem_op + h->list_off[list], l->elem_op + h->list_off[best],
+                   n * sizeof *l->elem_op) != 0)
+            h->op_from[l->entry[i].op] = INS_FROM_INCOMPATIBLE;
+        else if (n > l->known[k])
+            l->known[k] = n;
     }
 }
 
@@ -296,68 +431,33 @@ static bool copy_orders(struct lists *l)
     return true;
 }
 
-static enum ins_status collect_appends(struct lists *l, struct ins_error *err)
-{
-    const struct ins_history *h = l->h;
-    uint32_t n = 0;
-    for (uint32_t op = 0; op < h->n_ops; op++)
-        n += ins_is_write(h, op) && ins_is_list_key(h, ins_op_key(h, op));
-    enum ins_status st = ins_write_table_init(&l->appends, n, err);
-    if (st != INS_OK)
-        return st;
-    for (uint32_t op = 0; op < h->n_ops; op++)
-        if (ins_is_write(h, op) && ins_is_list_key(h, ins_op_key(h, op)))
-            ins_write_table_add(&l->appends, h, op);
-    const uint64_t elements = h->n_lists ? h->list_off[h->n_lists] : 0;
-    l->stamp = INS_NEW0(uint32_t, h->n_ops);
-    l->place = INS_NEW0(uint32_t, h->n_ops);
-    l->model = INS_NEW(uint32_t, h->n_keys);
-    l->longest = INS_NEW(uint32_t, h->n_keys);
-    l->whole = INS_NEW(uint64_t, h->n_keys);
-    l->known = INS_NEW0(uint64_t, h->n_keys);
-    l->elem_op = INS_NEW(uint32_t, elements);
-    if (!l->stamp || !l->longest || !l->whole || !l->known || !l->elem_op ||
-        !l->place || !l->model)
-        return ins_nomem(err, "the lists");
-    memset(l->elem_op, 0xff, elements * sizeof *l->elem_op);
-    memset(l->model, 0xff, h->n_keys * sizeof *l->model);
-    for (uint32_t e = 0; e < n; e++)
-        if (l->appends.next[e]) {
-            l->place[l->appends.op[e]] = INS_NONE;
-            l->place[l->appends.op[l->appends.next[e] - 1]] = INS_NONE;
-        }
-    for (ins_txn t = 1; t < h->n_txns; t++) {
-        l->any_aborted |= h->txn_status[t] == INS_ABORTED;
-        l->any_indeterminate |= h->txn_status[t] == INS_INDETERMINATE;
-    }
-    return INS_OK;
-}
-
 enum ins_status ins_freeze_lists(struct ins_history *h, struct ins_error *err)
 {
     struct lists l = {.h = h};
-    enum ins_status st = collect_appends(&l, err);
-    if (st == INS_OK) {
-        for (ins_txn t = 1; t < h->n_txns; t++)
-            if (h->txn_status[t] != INS_ABORTED)
-                resolve_txn(&l, t);
-        if (l.any_indeterminate)
-            st = ins_freeze_promote(h, l.elem_op, err);
+    enum ins_status st = INS_OK;
+    if (!sort_by_key(&l) || !make_room(&l))
+        st = ins_nomem(err, "the lists");
+    bool indeterminate = false;
+    for (ins_txn t = 1; t < h->n_txns && !indeterminate; t++)
+        indeterminate = h->txn_status[t] == INS_INDETERMINATE;
+    for (ins_key k = 0; k < h->n_keys && st == INS_OK; k++) {
+        resolve_key(&l, k);
+        if (!indeterminate) /* then it is known which transactions count */
+            order_key(&l, k);
     }
-    if (st == INS_OK) {
-        find_longest(&l);
-        find_whole(&l);
-        check_prefixes(&l);
-        if (!copy_orders(&l))
-            st = ins_nomem(err, "the orders of the lists");
-    }
-    ins_write_table_release(&l.appends);
-    ins_free(l.stamp);
-    ins_free(l.place);
-    ins_free(l.model);
-    ins_free(l.longest);
-    ins_free(l.whole);
-    ins_free(l.known);
+    if (st == INS_OK && indeterminate)
+        st = ins_freeze_promote(h, l.elem_op, err);
+    for (ins_key k = 0; k < h->n_keys && st == INS_OK && indeterminate; k++)
+        order_key(&l, k);
+    if (st == INS_OK && !copy_orders(&l))
+        st = ins_nomem(err, "the orders of the lists");
+    ins_free(l.off);
+    ins_free(l.entry);
+    ins_free(l.is_append);
     ins_free(l.elem_op);
+    ins_free(l.longest);
+    ins_free(l.known);
+    ins_free(l.append);
+    ins_free(l.slot);
     return st;
 }
