@@ -95,43 +95,11 @@ static enum ins_status sort_by_target(struct ins_co *co, struct ins_vec_inferred
     return INS_OK;
 }
 
-/* ---- predecessors ---- */
-
-enum { PREDECESSOR_SESSION, PREDECESSOR_REST }; /* where *next may start */
-
-/* The predecessor after *next of t, INS_NONE when there is no more.  0 is the
- * session's; then the operations; then the inferred edges. */
-static ins_txn next_predecessor(const struct ins_co *co, ins_txn t, uint32_t *next)
-{
-    const struct ins_history *h = co->w->h;
-    const uint32_t first_op = h->txn_op[t], n_ops = h->txn_op[t + 1] - first_op;
-    uint32_t i = *next;
-    if (i == PREDECESSOR_SESSION) {
-        *next = PREDECESSOR_REST;
-        if (co->w->prev[t] != INS_NONE)
-            return co->w->prev[t];
-        i = PREDECESSOR_REST;
-    }
-    for (; i <= n_ops; i++) {
-        const uint32_t op = first_op + i - 1;
-        if (ins_weak_reads(co->w, op) && h->op_from[op] != INS_INIT) {
-            *next = i + 1;
-            return h->op_from[op];
-        }
-    }
-    if (!co->off || co->off[t] + (i - n_ops - 1) >= co->off[t + 1]) {
-        *next = i;
-        return INS_NONE;
-    }
-    *next = i + 1;
-    return co->edge[co->off[t] + (i - n_ops - 1)].from;
-}
-
 /* ---- sessions side by side ---- */
 
 struct runner {
     ins_txn t, end; /* where it is, and the end of its session */
-    uint32_t next;  /* which predecessor of t comes next */
+    uint32_t next;  /* the operation of t to look at next; beyond them, its edges */
     uint32_t also;  /* another that is ready or waits for the same, INS_NONE: none */
 };
 
@@ -154,28 +122,59 @@ static void pass(struct race *race, ins_txn t)
     }
 }
 
+/* Has `from` been passed?  The initial transaction always has. */
+static bool is_passed(const struct race *race, ins_txn from)
+{
+    return from < race->runner[ins_session_of(race->co->w, from + !from)].t;
+}
+
+/* The next predecessor of r's transaction that has not been passed, INS_NONE when all
+ * have.  Writes stand for the initial transaction: which operations are reads cannot be
+ * guessed, that it has been passed can. */
+static ins_txn next_missing(const struct race *race, struct runner *r)
+{
+    const struct ins_co *co = race->co;
+    const struct ins_history *h = co->w->h;
+    const uint64_t *const mask = co->w->mask;
+    const uint32_t end = h->txn_op[r->t + 1];
+    for (; r->next < end; r->next++) {
+        const uint32_t op = r->next, from = h->op_from[op];
+        const bool reads = (h->op_key[op] < INS_OP_WRITE) & (from < INS_FROM_SPECIAL) &
+                           !(mask && mask[op / 64] >> op % 64 & 1);
+        if (!is_passed(race, reads ? from : INS_INIT))
+            return from;
+    }
+    if (!co->off)
+        return INS_NONE;
+    for (; co->off[r->t] + (r->next - end) < co->off[r->t + 1]; r->next++) {
+        const ins_txn from = co->edge[co->off[r->t] + (r->next - end)].from;
+        if (!is_passed(race, from))
+            return from;
+    }
+    return INS_NONE;
+}
+
 /* Let a session go on as far as it can.  What it will look at next time is asked for
  * when it passes, to be there by then. */
 static void go_on(struct race *race, uint32_t session)
 {
-    const struct ins_weak *w = race->co->w;
-    const struct ins_history *h = w->h;
+    const struct ins_history *h = race->co->w->h;
     struct runner *const r = &race->runner[session];
-    for (; r->t < r->end; r->t++, r->next = PREDECESSOR_REST) {
-        if (!ins_counted(h, r->t))
+    for (; r->t < r->end; r->t++) {
+        if (!ins_counted(h, r->t)) {
+            r->next = h->txn_op[r->t + 1];
             continue;
-        ins_txn p;
-        while ((p = next_predecessor(race->co, r->t, &r->next)) != INS_NONE) {
-            if (p < race->runner[ins_session_of(w, p)].t)
-                continue;
-            r->also = race->waiting[p];
-            race->waiting[p] = session;
+        }
+        const ins_txn missing = next_missing(race, r);
+        if (missing != INS_NONE) {
+            r->also = race->waiting[missing];
+            race->waiting[missing] = session;
             return;
         }
-        const uint32_t soon = h->txn_op[r->t + 1] + 16;
-        if (soon < h->n_ops) {
-            __builtin_prefetch(&h->op_key[soon]);
-            __builtin_prefetch(&h->op_from[soon]);
+        r->next = h->txn_op[r->t + 1];
+        if (r->next + 16 < h->n_ops) {
+            __builtin_prefetch(&h->op_key[r->next + 16]);
+            __builtin_prefetch(&h->op_from[r->next + 16]);
         }
         pass(race, r->t);
     }
@@ -198,7 +197,7 @@ static enum ins_status run_sessions(struct ins_co *co, bool *finished,
         for (uint32_t s = h->n_sessions; s-- > 0; race.ready = s)
             race.runner[s] =
                 (struct runner){h->session_first[s], h->session_first[s + 1],
-                                PREDECESSOR_REST, race.ready};
+                                h->txn_op[h->session_first[s]], race.ready};
         for (uint32_t turn = 1; race.ready != INS_NONE; turn++) {
             const uint32_t s = race.ready;
             race.ready = race.runner[s].also;
@@ -235,11 +234,39 @@ struct tarjan {
 enum { UNSEEN = 0 };
 #define DONE UINT32_MAX
 
+/* The predecessor after *next of t, INS_NONE when there is no more.  0 is the
+ * session's; then the operations; then the inferred edges. */
+static ins_txn next_predecessor(const struct ins_co *co, ins_txn t, uint32_t *next)
+{
+    const struct ins_history *h = co->w->h;
+    const uint32_t first_op = h->txn_op[t], n_ops = h->txn_op[t + 1] - first_op;
+    uint32_t i = *next;
+    if (i == 0) {
+        *next = 1;
+        if (co->w->prev[t] != INS_NONE)
+            return co->w->prev[t];
+        i = 1;
+    }
+    for (; i <= n_ops; i++) {
+        const uint32_t op = first_op + i - 1;
+        if (ins_weak_reads(co->w, op) && h->op_from[op] != INS_INIT) {
+            *next = i + 1;
+            return h->op_from[op];
+        }
+    }
+    if (!co->off || co->off[t] + (i - n_ops - 1) >= co->off[t + 1]) {
+        *next = i;
+        return INS_NONE;
+    }
+    *next = i + 1;
+    return co->edge[co->off[t] + (i - n_ops - 1)].from;
+}
+
 static void enter(struct tarjan *tj, ins_txn t)
 {
     tj->low[t] = ++tj->visited;
     tj->stack[tj->n_stack++] = t;
-    tj->frame[tj->n_frames++] = (struct frame){t, PREDECESSOR_SESSION, tj->visited};
+    tj->frame[tj->n_frames++] = (struct frame){t, 0, tj->visited};
 }
 
 /* t and what is above it on the stack are a component. */
