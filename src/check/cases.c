@@ -7,7 +7,9 @@ enum { MAX_LEAVES = 24, MAX_DEPTH = 24, MAX_VISITS = 4000 };
 struct split {
     struct ins_cases *c;
     const struct ins_problem *p;
-    int8_t *value; /* by variable: 1, -1 or 0 */
+    struct ins_vec_u32 clause; /* of p, that are in */
+    size_t *at;                /* where each of them starts */
+    int8_t *value;             /* by variable: 1, -1 or 0 */
     struct ins_vec_lit trail;
     int decided[MAX_DEPTH];
     unsigned depth, visits;
@@ -31,22 +33,25 @@ static void undo_to(struct split *s, size_t len)
         s->value[abs(s->trail.at[--s->trail.len])] = 0;
 }
 
+static const int *clause_at(const struct split *s, size_t i)
+{
+    return s->p->clause.at + s->at[i];
+}
+
 /* What the clauses of the problem give; no cycle is needed for that. */
 static void propagate(struct split *s)
 {
     for (bool again = true; again;) {
         again = false;
-        const int *lit = s->p->clause.at;
-        for (size_t i = 0; i < s->p->info.len; i++) {
+        for (size_t i = 0; i < s->clause.len; i++) {
             int open = 0, n = 0;
             bool satisfied = false;
-            for (; *lit; lit++) {
+            for (const int *lit = clause_at(s, i); *lit; lit++) {
                 const int v = value_of(s, *lit);
                 satisfied |= v > 0;
                 n += !v;
                 open = v ? open : *lit;
             }
-            lit++;
             if (satisfied || n != 1)
                 continue;
             set_true(s, open);
@@ -115,16 +120,12 @@ static void split_clause(struct split *s, const int *lit)
 
 static void split_read(struct split *s, const struct ins_var *v)
 {
-    const int *lit = s->p->clause.at;
-    for (size_t i = 0; i < s->p->info.len; i++) {
-        const struct ins_clause_info *info = &s->p->info.at[i];
+    for (size_t i = 0; i < s->clause.len; i++) {
+        const struct ins_clause_info *info = &s->p->info.at[s->clause.at[i]];
         if (info->kind == INS_CLAUSE_ONE && info->number == v->a) {
-            split_clause(s, lit);
+            split_clause(s, clause_at(s, i));
             return;
         }
-        while (*lit)
-            lit++;
-        lit++;
     }
     s->failed = true;
 }
@@ -132,11 +133,10 @@ static void split_read(struct split *s, const struct ins_var *v)
 /* An open order or read of a clause that is not satisfied yet, or 0. */
 static int open_in_clauses(const struct split *s)
 {
-    const int *lit = s->p->clause.at;
-    for (size_t i = 0; i < s->p->info.len; i++, lit++) {
+    for (size_t i = 0; i < s->clause.len; i++) {
         int open = 0;
         bool satisfied = false;
-        for (; *lit; lit++) {
+        for (const int *lit = clause_at(s, i); *lit; lit++) {
             satisfied |= value_of(s, *lit) > 0;
             if (!value_of(s, *lit) && s->p->var.at[abs(*lit) - 1].kind != INS_VAR_EDGE)
                 open = *lit;
@@ -183,14 +183,34 @@ static void explore(struct split *s) // NOLINT(misc-no-recursion)
     assume(s, -best);
 }
 
-bool ins_cases_split(struct ins_cases *c, const struct ins_problem *p)
+static void list_clauses(struct split *s, const uint8_t *in)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < s->p->info.len; i++) {
+        s->at[s->clause.len] = at;
+        if (in[i])
+            ins_vec_u32_push(&s->clause, (uint32_t)i);
+        while (s->p->clause.at[at])
+            at++;
+        at++;
+    }
+    s->failed |= s->clause.failed != 0;
+}
+
+bool ins_cases_split(struct ins_cases *c, const struct ins_problem *p,
+                     const uint8_t *in)
 {
     struct split s = {.c = c, .p = p};
     s.value = INS_NEW0(int8_t, p->var.len + 1);
-    s.failed = !s.value;
+    s.at = INS_NEW(size_t, p->info.len + 1);
+    s.failed = !s.value || !s.at;
+    if (!s.failed)
+        list_clauses(&s, in);
     if (!s.failed)
         explore(&s);
     ins_free(s.value);
+    ins_free(s.at);
+    ins_vec_u32_release(&s.clause);
     ins_vec_lit_release(&s.trail);
     if (s.failed)
         c->leaf.len = c->assumed.len = 0;

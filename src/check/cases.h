@@ -38,9 +38,10 @@ struct ins_cases {
     struct ins_vec_lit assumed;
 };
 
-/* Fill leaf and assumed from the loops.  False, with no leaf, when that takes too many
- * cases to be of use. */
-bool ins_cases_split(struct ins_cases *c, const struct ins_problem *p);
+/* Fill leaf and assumed from the loops and the clauses that are `in`.  False, with no
+ * leaf, when that takes too many cases to be of use. */
+bool ins_cases_split(struct ins_cases *c, const struct ins_problem *p,
+                     const uint8_t *in);
 void ins_cases_release(struct ins_cases *c);
 
 /* anomaly.c */

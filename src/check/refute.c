@@ -1,8 +1,12 @@
-/* refute.c - solve once more with a trace, and write down what it rests on. */
+/* refute.c - find a small part of the problem that is refuted, and write down what that
+ * rests on. */
 #include "refute.h"
 
 #include "check/cases.h"
 #include "check/certificate.h"
+#include "check/core.h"
+
+#include <stdlib.h>
 
 /* An edge that is always there. */
 struct fixed {
@@ -13,8 +17,10 @@ INS_VEC(fixed, struct fixed);
 struct refutation {
     struct ins_engine *e;
     struct ins_problem *p;
-    struct ins_solver *s;
+    struct ins_core core;
     struct ins_vec_fixed fixed; /* by edge number */
+    uint32_t
+        *number; /* by variable of the problem: in the certificate, 0 when unused */
     struct ins_argument arg;
     struct ins_walk *known; /* by p->known: the walk that shows it */
     struct ins_buf *out;
@@ -31,17 +37,27 @@ static bool list_fixed(struct refutation *q)
     return !q->fixed.failed;
 }
 
-static bool solve_again(struct refutation *q)
+/* Number the variables that clauses and steps of the refutation use. */
+static bool number_vars(struct refutation *q)
 {
-    struct ins_error err = {0};
-    struct ins_fed fed = {0};
-    q->s = ins_solver_new(q->e->n_nodes);
-    if (!q->s)
+    const struct ins_problem *p = q->p;
+    q->number = INS_NEW0(uint32_t, p->var.len + 1);
+    if (!q->number)
         return false;
-    ins_solver_trace(q->s);
-    ins_problem_graph(q->e, q->s);
-    ins_problem_feed(q->p, q->s, &fed);
-    return ins_solver_solve(q->s, q->e->limit, &err) == INS_ANSWER_UNSAT;
+    const int *lit = p->clause.at;
+    for (size_t i = 0; i < p->info.len; i++, lit++)
+        for (; *lit; lit++)
+            q->number[abs(*lit)] |= q->core.clause_in[i];
+    for (size_t i = 0; i < ins_solver_n_steps(q->core.s); i++) {
+        const struct ins_step s = ins_solver_step(q->core.s, i);
+        for (uint32_t j = 0; j < s.n_lits; j++)
+            q->number[abs(s.lit[j])] = 1;
+    }
+    uint32_t n = 0;
+    for (size_t i = 1; i <= p->var.len; i++)
+        if (q->number[i])
+            q->number[i] = ++n;
+    return true;
 }
 
 /* An order of versions speaks of their readers: those that were settled need that. */
@@ -67,18 +83,18 @@ static bool gather(struct refutation *q)
         if (!ins_walk_find(e, &q->arg, ends, all, &q->known[i]))
             return false;
     }
-    for (uint32_t i = 0; i < e->n_open_read; i++)
-        if (e->read_ver[e->open_read[i]] == INS_NONE)
-            ins_exclude(e, &q->arg, i, INS_NONE, all);
+    for (size_t i = 0; i < q->p->info.len; i++)
+        if (q->core.clause_in[i] && q->p->info.at[i].kind == INS_CLAUSE_ONE)
+            ins_exclude(e, &q->arg, q->p->info.at[i].number, INS_NONE, all);
     for (size_t i = 0; i < q->p->var.len; i++)
-        if (q->p->var.at[i].kind == INS_VAR_ORDER) {
+        if (q->number[i + 1] && q->p->var.at[i].kind == INS_VAR_ORDER) {
             need_readers(q, q->p->var.at[i].a, &need);
             need_readers(q, q->p->var.at[i].b, &need);
         }
     for (size_t i = 0; i < q->p->settled.len; i++)
         ins_vec_u32_push(&need, q->p->settled.at[i]);
-    for (size_t i = 0; i < ins_solver_n_steps(q->s); i++) {
-        const struct ins_step s = ins_solver_step(q->s, i);
+    for (size_t i = 0; i < ins_solver_n_steps(q->core.s); i++) {
+        const struct ins_step s = ins_solver_step(q->core.s, i);
         for (uint32_t j = 0; j < s.n_edges; j++)
             if (s.edge[j] < q->fixed.len && q->fixed.at[s.edge[j]].link != INS_NONE)
                 ins_vec_u32_push(&need, q->fixed.at[s.edge[j]].link);
@@ -97,7 +113,9 @@ static void put_vars(const struct refutation *q, struct ins_certificate *c)
     const struct ins_engine *e = q->e;
     for (size_t i = 0; i < q->p->var.len; i++) {
         const struct ins_var *v = &q->p->var.at[i];
-        const unsigned n = (unsigned)i + 1;
+        const unsigned n = q->number[i + 1];
+        if (!n)
+            continue;
         switch (v->kind) {
         case INS_VAR_ORDER:
             ins_buf_fmt(q->out, "order-var %u %u %u %u", n, e->ver_key[v->a],
@@ -124,7 +142,8 @@ static void put_lits(const struct refutation *q, const int *lit, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         ins_buf_char(q->out, ' ');
-        ins_buf_i64(q->out, lit[i]);
+        ins_buf_i64(q->out, lit[i] < 0 ? -(int64_t)q->number[-lit[i]]
+                                       : (int64_t)q->number[lit[i]]);
     }
 }
 
@@ -156,7 +175,7 @@ static void put_clauses(const struct refutation *q)
         size_t n = 0;
         while (lit[n])
             n++;
-        if (!ins_solver_clause_used(q->s, i)) {
+        if (!q->core.clause_in[i]) {
             lit += n + 1;
             continue;
         }
@@ -175,7 +194,7 @@ static void put_clauses(const struct refutation *q)
 static struct ins_cond_edge edge_at(const struct refutation *q, uint32_t number)
 {
     if (number >= q->fixed.len)
-        return q->p->edge.at[number - q->fixed.len];
+        return q->p->edge.at[q->core.edge.at[number - q->fixed.len]];
     const struct fixed *f = &q->fixed.at[number];
     return (struct ins_cond_edge){0, f->from, f->to};
 }
@@ -183,8 +202,8 @@ static struct ins_cond_edge edge_at(const struct refutation *q, uint32_t number)
 static void put_trace(const struct refutation *q, struct ins_certificate *c)
 {
     const struct ins_engine *e = q->e;
-    for (size_t i = 0; i < ins_solver_n_steps(q->s); i++) {
-        const struct ins_step s = ins_solver_step(q->s, i);
+    for (size_t i = 0; i < ins_solver_n_steps(q->core.s); i++) {
+        const struct ins_step s = ins_solver_step(q->core.s, i);
         ins_buf_text(q->out, s.n_edges ? "loop" : "rup");
         put_lits(q, s.lit, s.n_lits);
         if (s.n_edges) {
@@ -224,8 +243,8 @@ static void write_certificate(struct refutation *q, struct ins_certificate *c)
 /* The cycles of the trace with what they need. */
 static void list_loops(const struct refutation *q, struct ins_cases *c)
 {
-    for (size_t i = 0; i < ins_solver_n_steps(q->s); i++) {
-        const struct ins_step s = ins_solver_step(q->s, i);
+    for (size_t i = 0; i < ins_solver_n_steps(q->core.s); i++) {
+        const struct ins_step s = ins_solver_step(q->core.s, i);
         if (!s.n_edges)
             continue;
         struct ins_loop l = {.edge = (uint32_t)c->edge.len,
@@ -251,7 +270,7 @@ static void add_anomaly(const struct refutation *q, struct ins_result *r)
     list_loops(q, &c);
     if (c.loop.failed || c.edge.failed || c.lit.failed)
         c.loop.len = 0;
-    (void)ins_cases_split(&c, q->p);
+    (void)ins_cases_split(&c, q->p, q->core.clause_in);
     ins_anomaly_cases(q->e, &q->arg, q->p, &c, r);
     ins_cases_release(&c);
 }
@@ -263,15 +282,17 @@ enum ins_verdict ins_refute(struct ins_engine *e, struct ins_problem *p,
     enum ins_verdict v = INS_UNDECIDED;
     if (e->unsure)
         return v;
+    const bool found = list_fixed(&q) && ins_core_find(&q.core, p) && number_vars(&q);
     q.known = INS_NEW(struct ins_walk, p->known.len + 1);
-    if (q.known && list_fixed(&q) && solve_again(&q) && gather(&q)) {
+    if (found && q.known && gather(&q)) {
         v = INS_FAIL;
         add_anomaly(&q, r);
         struct ins_certificate *c = certificate ? ins_certificate_get(r, e->h) : NULL;
         if (c)
             write_certificate(&q, c);
     }
-    ins_solver_free(q.s);
+    ins_core_release(&q.core);
+    ins_free(q.number);
     ins_argument_release(&q.arg);
     ins_vec_fixed_release(&q.fixed);
     ins_free(q.known);

@@ -103,7 +103,7 @@ struct ins_solver {
     uint32_t n_root, root_done; /* literals of level 0: all, seen by simplification */
 
     struct ins_limit *limit;
-    uint64_t ticks, next_poll;
+    uint64_t ticks, next_poll, max_ticks; /* max_ticks 0: no budget */
     bool stopped;
     struct ins_solver_stats stats;
 };

@@ -195,6 +195,12 @@ static enum ins_answer run(struct ins_solver *s)
     return search(s);
 }
 
+void ins_solver_budget(struct ins_solver *s, uint64_t ticks)
+{
+    assert(!s->solved);
+    s->max_ticks = ticks;
+}
+
 enum ins_answer ins_solver_solve(struct ins_solver *s, struct ins_limit *limit,
                                  struct ins_error *err)
 {
@@ -204,7 +210,8 @@ enum ins_answer ins_solver_solve(struct ins_solver *s, struct ins_limit *limit,
     const enum ins_answer answer = run(s);
     if (answer == INS_ANSWER_UNKNOWN) {
         if (s->stopped)
-            (void)ins_fail(err, INS_E_LIMIT, 0, "%s", ins_limit_reason(limit));
+            (void)ins_fail(err, INS_E_LIMIT, 0, "%s",
+                           limit ? ins_limit_reason(limit) : "the budget is used up");
         else
             (void)ins_nomem(err, "the solver");
     }
@@ -223,5 +230,7 @@ uint32_t ins_solver_position(const struct ins_solver *s, uint32_t node)
 
 struct ins_solver_stats ins_solver_stats(const struct ins_solver *s)
 {
-    return s->stats;
+    struct ins_solver_stats stats = s->stats;
+    stats.ticks = s->ticks + s->theory.order.ticks;
+    return stats;
 }

@@ -31,6 +31,10 @@ void ins_solver_edge(struct ins_solver *s, int lit, uint32_t from, uint32_t to);
  * solver starts from; it need not respect every edge. */
 void ins_solver_hint_order(struct ins_solver *s, const uint32_t *position);
 
+/* Give no answer after this many ticks, a measure of work that does not depend on the
+ * machine. */
+void ins_solver_budget(struct ins_solver *s, uint64_t ticks);
+
 /* Once; nothing can be added afterwards.  `limit` and `err` may be NULL. */
 enum ins_answer ins_solver_solve(struct ins_solver *s, struct ins_limit *limit,
                                  struct ins_error *err);
@@ -64,6 +68,7 @@ bool ins_solver_clause_used(const struct ins_solver *s, size_t i);
 struct ins_solver_stats {
     uint64_t decisions, conflicts, propagations, restarts, cycles, learned;
     uint64_t implied; /* literals made false because their edge would close a cycle */
+    uint64_t ticks;
 };
 struct ins_solver_stats ins_solver_stats(const struct ins_solver *s);
 
