@@ -40,17 +40,17 @@ static void cond_counts(struct weak *w, ins_txn t)
         cond_add(w, (int)w->p.count_var[t]);
 }
 
-/* t2, which writes what t reads from t1 by d.read, must be before t1; the conditions so
- * far are in w->cond. */
-static void demand(struct weak *w, struct ins_demand d, ins_txn t2)
+/* d.t2, which writes what t reads from t1 by d.read, must be before t1; the conditions
+ * so far are in w->cond. */
+static void demand(struct weak *w, struct ins_demand d)
 {
     struct ins_engine *e = &w->e;
     const ins_txn t1 = ins_ver_txn(e, w->source[d.read]);
     cond_add(w, w->choice[d.read]);
     cond_counts(w, e->read_txn[d.read]);
-    cond_counts(w, t2);
+    cond_counts(w, d.t2);
     cond_counts(w, t1);
-    ins_problem_demand(&w->p, w->cond.at, w->cond.len, t2, t1, d);
+    ins_problem_demand(&w->p, w->cond.at, w->cond.len, t1, d);
     w->p.failed |= w->cond.failed != 0;
     w->found++;
 }
@@ -77,7 +77,7 @@ static void check_read_writers(struct weak *w, ins_txn t, uint32_t read, uint32_
             continue;
         w->cond.len = 0;
         cond_add(w, w->choice[r]);
-        demand(w, (struct ins_demand){.read = read, .other = r}, t2);
+        demand(w, (struct ins_demand){.t2 = t2, .read = read, .other = r});
     }
 }
 
@@ -100,7 +100,8 @@ static uint32_t last_counted(const struct ins_engine *e, uint32_t g, ins_txn mos
 /* A demand of `read` with a walk that starts at t2. */
 static struct ins_demand start_walk(struct weak *w, uint32_t read, ins_txn t2)
 {
-    const struct ins_demand d = {read, INS_NONE, (uint32_t)w->p.walk.len, 0};
+    const struct ins_demand d = {
+        .t2 = t2, .read = read, .other = INS_NONE, .walk = (uint32_t)w->p.walk.len};
     ins_vec_u32_push(&w->p.walk, t2);
     return d;
 }
@@ -121,7 +122,7 @@ static void check_ra(struct weak *w, ins_txn t)
             struct ins_demand d = start_walk(w, r, e->ver_txn[v]);
             ins_vec_u32_push(&w->p.walk, t);
             d.n_walk = 2;
-            demand(w, d, e->ver_txn[v]);
+            demand(w, d);
         }
     }
 }
@@ -220,7 +221,7 @@ static void check_cc(struct weak *w, ins_txn t)
             if (v == INS_NONE || !misplaced(w, r, e->ver_txn[v]))
                 continue;
             w->cond.len = 0;
-            demand(w, path_to(w, e->ver_txn[v], r), e->ver_txn[v]);
+            demand(w, path_to(w, e->ver_txn[v], r));
         }
     }
 }

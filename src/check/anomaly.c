@@ -284,11 +284,16 @@ static void put_steps(struct writer *w)
     }
 }
 
+/* Until paths are resolved, `path` is a link, or, with this bit, where the path is. */
+#define PATH_IS_PLACE UINT32_C(0x80000000)
+
 static void resolve_paths(struct writer *w)
 {
     for (uint32_t i = 0; i < w->edge.len; i++) {
         struct ins_edge *d = &w->edge.at[i];
-        if (d->path != INS_NONE) {
+        if (d->path != INS_NONE && d->path & PATH_IS_PLACE) {
+            d->path &= ~PATH_IS_PLACE;
+        } else if (d->path != INS_NONE) {
             const size_t s = step_index(w, d->path);
             d->path = w->walk_at[s];
             d->n_path = w->walk_len[s];
@@ -571,6 +576,8 @@ static struct ins_edge sure_edge(const struct ins_engine *e,
                                  const struct ins_leaf_edge *x)
 {
     const ins_txn from = ins_node_txn(e, x->from), to = ins_node_txn(e, x->to);
+    if (from == INS_INIT)
+        return ins_edge_bare(from, to, INS_SO, INS_WHY_INITIAL);
     const struct ins_edge known = static_edge(e, from, to);
     return known.type == INS_RT && !ended_before(e->h, from, to) ? open_edge(e, x)
                                                                  : known;
@@ -619,21 +626,69 @@ static void put_assumed(struct writer *w, const struct ins_problem *p, int lit)
     }
 }
 
+/* ---- what the axiom of rc, ra or cc asks for in a case ---- */
+
+/* The read of `to` that is from `from` when the conditions of the demand hold. */
+static struct ins_edge step_of(const struct ins_engine *e, const struct ins_problem *p,
+                               const struct ins_demand *d, ins_txn from, ins_txn to)
+{
+    for (const int *lit = p->clause.at + d->clause; *lit; lit++) {
+        const struct ins_var *v = &p->var.at[abs(*lit) - 1];
+        if (v->kind != INS_VAR_FROM || ins_ver_txn(e, v->b) != from ||
+            e->read_txn[e->open_read[v->a]] != to)
+            continue;
+        struct ins_edge x = read_edge(e, from, e->open_read[v->a]);
+        x.rule = INS_WHY_ASSUMED;
+        return x;
+    }
+    return static_edge(e, from, to);
+}
+
+/* Put the way that a demand rests on; `path` of its edge is where. */
+static uint32_t put_way(struct writer *w, const struct ins_problem *p,
+                        const struct ins_demand *d)
+{
+    const uint32_t at = (uint32_t)w->edge.len;
+    for (uint32_t i = 0; w->e->level == INS_CC && i + 1 < d->n_walk; i++)
+        put_plain(w, step_of(w->e, p, d, p->walk.at[d->walk + i],
+                             p->walk.at[d->walk + i + 1]));
+    return at;
+}
+
+static struct ins_edge demand_edge(const struct ins_engine *e,
+                                   const struct ins_demand *d, ins_txn to)
+{
+    const enum ins_rule rule = e->level == INS_RC   ? INS_WHY_MONOTONIC
+                               : e->level == INS_RA ? INS_WHY_FRACTURED
+                                                    : INS_WHY_CAUSAL;
+    struct ins_edge x = ins_edge_bare(d->t2, to, INS_CO, rule);
+    x.reader_op = e->read_op[d->read];
+    x.reader = e->read_txn[d->read];
+    x.key = ins_op_key(e->h, x.reader_op);
+    x.from_op = write_op(e->h, d->t2, x.key);
+    x.to_op = write_op(e->h, to, x.key);
+    x.other_op = d->other == INS_NONE ? INS_NONE : e->read_op[d->other];
+    x.path = INS_NONE;
+    return x;
+}
+
 /* A step of session order, or begin before commit. */
 static bool is_session_step(const struct ins_engine *e, const struct ins_leaf_edge *x)
 {
     const ins_txn from = ins_node_txn(e, x->from), to = ins_node_txn(e, x->to);
-    return x->link == INS_NONE && !x->lit && x->from < x->to &&
+    return x->link == INS_NONE && !x->lit && x->demand == INS_NONE && x->from < x->to &&
            e->h->txn_session[from] == e->h->txn_session[to];
 }
 
 /* The edges of a loop with the steps of one session joined, which may lead over
  * transactions that do not count, and without time nodes. */
 static void simplify(const struct ins_engine *e, const struct ins_cases *c,
-                     const struct ins_loop *l, struct ins_vec_leaf_edge *out)
+                     const struct ins_leaf *f, struct ins_vec_leaf_edge *out)
 {
+    const struct ins_loop *l = &c->loop.at[f->loop];
     for (uint32_t i = 0; i < l->n_edges; i++) {
         struct ins_leaf_edge x = c->edge.at[l->edge + i];
+        x.demand = c->demand.at[f->demand + i];
         if (x.from >= e->n_txn_nodes)
             continue;
         for (uint32_t j = i + 1; x.to >= e->n_txn_nodes && j < i + l->n_edges; j++)
@@ -658,11 +713,23 @@ static struct ins_case put_leaf(struct writer *w, const struct ins_problem *p,
     for (uint32_t i = 0; i < f->n_assumed; i++)
         put_assumed(w, p, c->assumed.at[f->assumed + i]);
     out.n_assumed = (uint32_t)w->edge.len - out.assumed;
-    out.cycle = (uint32_t)w->edge.len;
-    simplify(e, c, &c->loop.at[f->loop], &loop);
+    simplify(e, c, f, &loop);
     w->edge.failed |= loop.failed;
+    for (size_t i = 0; i < loop.len; i++)
+        if (loop.at[i].demand != INS_NONE)
+            loop.at[i].link = put_way(w, p, &p->demand.at[loop.at[i].demand]);
+    out.cycle = (uint32_t)w->edge.len;
     for (size_t i = 0; i < loop.len; i++) {
         const struct ins_leaf_edge *x = &loop.at[i];
+        if (x->demand != INS_NONE) {
+            const struct ins_demand *m = &p->demand.at[x->demand];
+            struct ins_edge d = demand_edge(e, m, x->to);
+            d.n_path = e->level == INS_CC ? m->n_walk - 1 : 0;
+            if (d.n_path)
+                d.path = x->link | PATH_IS_PLACE;
+            ins_vec_edge_push(&w->edge, d);
+            continue;
+        }
         const ins_txn from = ins_node_txn(e, x->from), to = ins_node_txn(e, x->to);
         if (x->link == INS_NONE && !x->lit && from == to)
             continue;

@@ -38,6 +38,15 @@ static const int *clause_at(const struct split *s, size_t i)
     return s->p->clause.at + s->at[i];
 }
 
+/* What forbids something is told as a cycle over the initial transaction, and the only
+ * candidate of a read as a case. */
+static bool is_told(const struct split *s, size_t i)
+{
+    const int *lit = clause_at(s, i);
+    return ins_problem_forbids(s->p, s->clause.at[i], lit) ||
+           (s->p->info.at[s->clause.at[i]].kind == INS_CLAUSE_ONE && !lit[1]);
+}
+
 /* What the clauses of the problem give; no cycle is needed for that. */
 static void propagate(struct split *s)
 {
@@ -52,7 +61,7 @@ static void propagate(struct split *s)
                 n += !v;
                 open = v ? open : *lit;
             }
-            if (satisfied || n != 1)
+            if (satisfied || n != 1 || is_told(s, i))
                 continue;
             set_true(s, open);
             again = true;
@@ -77,14 +86,37 @@ static int open_in_loop(const struct split *s, const struct ins_loop *l, int *li
     return n;
 }
 
+/* The axiom's demand that asks for the edge of variable `lit` here, or INS_NONE. */
+static uint32_t demand_for(const struct split *s, int lit)
+{
+    for (size_t i = 0; lit && i < s->clause.len; i++) {
+        const struct ins_clause_info *info = &s->p->info.at[s->clause.at[i]];
+        if (info->kind != INS_CLAUSE_AXIOM)
+            continue;
+        const int *l = clause_at(s, i);
+        while (*l && value_of(s, *l) < 0)
+            l++;
+        if (*l == lit)
+            return info->number;
+    }
+    return INS_NONE;
+}
+
 static void add_leaf(struct split *s, uint32_t loop)
 {
-    const struct ins_leaf f = {(uint32_t)s->c->assumed.len, s->depth, loop};
+    const struct ins_leaf f = {(uint32_t)s->c->assumed.len, s->depth, loop,
+                               (uint32_t)s->c->demand.len};
+    const struct ins_loop *l = &s->c->loop.at[loop];
+    for (uint32_t i = 0; i < l->n_edges; i++) {
+        const struct ins_leaf_edge *d = &s->c->edge.at[l->edge + i];
+        ins_vec_u32_push(&s->c->demand,
+                         d->demand != INS_NONE ? d->demand : demand_for(s, d->lit));
+    }
     for (unsigned i = 0; i < s->depth; i++)
         ins_vec_lit_push(&s->c->assumed, s->decided[i]);
     ins_vec_leaf_push(&s->c->leaf, f);
-    s->failed |=
-        s->c->leaf.len > MAX_LEAVES || s->c->leaf.failed || s->c->assumed.failed;
+    s->failed |= s->c->leaf.len > MAX_LEAVES || s->c->leaf.failed ||
+                 s->c->assumed.failed || s->c->demand.failed;
 }
 
 static void explore(struct split *s);
@@ -224,4 +256,5 @@ void ins_cases_release(struct ins_cases *c)
     ins_vec_loop_release(&c->loop);
     ins_vec_leaf_release(&c->leaf);
     ins_vec_lit_release(&c->assumed);
+    ins_vec_u32_release(&c->demand);
 }

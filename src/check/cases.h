@@ -9,10 +9,12 @@
 #include "check/justify.h"
 #include "check/problem.h"
 
-/* An edge of a cycle: by `link`, by `lit`, or (INS_NONE and 0) by definition. */
+/* An edge of a cycle: by `link`, by `lit`, by a demand that is all it needs, or
+ * (INS_NONE, 0 and INS_NONE) by definition. */
 struct ins_leaf_edge {
     uint32_t from, to, link;
     int lit;
+    uint32_t demand;
 };
 INS_VEC(leaf_edge, struct ins_leaf_edge);
 
@@ -27,6 +29,7 @@ INS_VEC(loop, struct ins_loop);
 struct ins_leaf {
     uint32_t assumed, n_assumed; /* range of ins_cases.assumed */
     uint32_t loop;
+    uint32_t demand; /* one an edge of the loop: what asks for it here, or INS_NONE */
 };
 INS_VEC(leaf, struct ins_leaf);
 
@@ -36,6 +39,7 @@ struct ins_cases {
     struct ins_vec_loop loop;
     struct ins_vec_leaf leaf;
     struct ins_vec_lit assumed;
+    struct ins_vec_u32 demand;
 };
 
 /* Fill leaf and assumed from the loops and the clauses that are `in`.  False, with no

@@ -97,12 +97,13 @@ static void require_edge(struct ins_problem *p, const struct conds *c, uint32_t 
     end_clause(p, INS_CLAUSE_IMPLY, 0);
 }
 
-void ins_problem_demand(struct ins_problem *p, const int *cond, size_t n, ins_txn t2,
-                        ins_txn t1, struct ins_demand d)
+void ins_problem_demand(struct ins_problem *p, const int *cond, size_t n, ins_txn t1,
+                        struct ins_demand d)
 {
-    const int edge = t1 == INS_INIT ? 0 : edge_lit(p, t2, t1);
+    const int edge = t1 == INS_INIT ? 0 : edge_lit(p, d.t2, t1);
     if (p->failed)
         return;
+    d.clause = p->clause.len;
     for (size_t i = 0; i < n; i++)
         put_lit(p, -cond[i]);
     if (edge)
@@ -110,6 +111,16 @@ void ins_problem_demand(struct ins_problem *p, const int *cond, size_t n, ins_tx
     end_clause(p, INS_CLAUSE_AXIOM, (uint32_t)p->demand.len);
     ins_vec_demand_push(&p->demand, d);
     p->failed |= p->demand.failed || p->walk.failed;
+}
+
+bool ins_problem_forbids(const struct ins_problem *p, size_t clause, const int *lit)
+{
+    bool edge = false;
+    if (p->info.at[clause].kind != INS_CLAUSE_AXIOM)
+        return false;
+    for (; *lit; lit++)
+        edge |= *lit > 0;
+    return !edge;
 }
 
 /* ---- orders of versions ---- */

@@ -54,8 +54,10 @@ INS_VEC(clause_info, struct ins_clause_info);
  * is read from by read `other` of the same transaction, or the walk over session order
  * and reads leads from it to that transaction (other is INS_NONE then). */
 struct ins_demand {
+    ins_txn t2;
     uint32_t read, other;
     uint32_t walk, n_walk; /* range of ins_problem.walk */
+    size_t clause;         /* where its clause starts, filled by ins_problem_demand */
 };
 INS_VEC(demand, struct ins_demand);
 
@@ -102,10 +104,14 @@ bool ins_problem_after(struct ins_problem *p, uint32_t i, uint32_t place, uint32
  */
 bool ins_problem_initial(struct ins_problem *p, uint32_t r, uint32_t ver);
 
-/* Under all n conditions t2 is before t1, as `d` says; with the initial transaction as
- * t1 they cannot all hold. */
-void ins_problem_demand(struct ins_problem *p, const int *cond, size_t n, ins_txn t2,
-                        ins_txn t1, struct ins_demand d);
+/* Under all n conditions d.t2 is before t1; with the initial transaction as t1 they
+ * cannot all hold. */
+void ins_problem_demand(struct ins_problem *p, const int *cond, size_t n, ins_txn t1,
+                        struct ins_demand d);
+
+/* Does the clause, which starts at `lit`, say by an axiom that something would be
+ * before the initial transaction? */
+bool ins_problem_forbids(const struct ins_problem *p, size_t clause, const int *lit);
 
 /* Hand variables, clauses and edges from the given places on to a solver. */
 struct ins_fed {

@@ -158,7 +158,7 @@ static void put_demand(const struct refutation *q, const struct ins_demand *d)
         return;
     }
     const uint32_t *walk = q->p->walk.at + d->walk;
-    ins_buf_fmt(q->out, "causal %u %u :", op, walk[0]);
+    ins_buf_fmt(q->out, "causal %u %u :", op, d->t2);
     for (uint32_t i = 0; i < d->n_walk; i++)
         ins_buf_fmt(q->out, " %u", walk[i]);
 }
@@ -255,8 +255,8 @@ static void list_loops(const struct refutation *q, struct ins_cases *c)
             const struct ins_cond_edge d = edge_at(q, s.edge[j]);
             const uint32_t link =
                 s.edge[j] < q->fixed.len ? q->fixed.at[s.edge[j]].link : INS_NONE;
-            ins_vec_leaf_edge_push(&c->edge,
-                                   (struct ins_leaf_edge){d.from, d.to, link, d.lit});
+            ins_vec_leaf_edge_push(
+                &c->edge, (struct ins_leaf_edge){d.from, d.to, link, d.lit, INS_NONE});
         }
         for (uint32_t j = 0; j < s.n_lits; j++)
             ins_vec_lit_push(&c->lit, -s.lit[j]);
@@ -264,10 +264,36 @@ static void list_loops(const struct refutation *q, struct ins_cases *c)
     }
 }
 
+/* Where the axiom would have t2 before the initial transaction: a cycle of its own. */
+static void list_forbidden(const struct refutation *q, struct ins_cases *c)
+{
+    const int *lit = q->p->clause.at;
+    for (size_t i = 0; i < q->p->info.len; i++) {
+        size_t n = 0;
+        while (lit[n])
+            n++;
+        if (q->core.clause_in[i] && ins_problem_forbids(q->p, i, lit)) {
+            const uint32_t number = q->p->info.at[i].number;
+            const ins_txn t2 = q->p->demand.at[number].t2;
+            ins_vec_loop_push(&c->loop,
+                              (struct ins_loop){(uint32_t)c->edge.len, 2,
+                                                (uint32_t)c->lit.len, (uint32_t)n});
+            ins_vec_leaf_edge_push(
+                &c->edge, (struct ins_leaf_edge){INS_INIT, t2, INS_NONE, 0, INS_NONE});
+            ins_vec_leaf_edge_push(
+                &c->edge, (struct ins_leaf_edge){t2, INS_INIT, INS_NONE, 0, number});
+            for (size_t j = 0; j < n; j++)
+                ins_vec_lit_push(&c->lit, -lit[j]);
+        }
+        lit += n + 1;
+    }
+}
+
 static void add_anomaly(const struct refutation *q, struct ins_result *r)
 {
     struct ins_cases c = {0};
     list_loops(q, &c);
+    list_forbidden(q, &c);
     if (c.loop.failed || c.edge.failed || c.lit.failed)
         c.loop.len = 0;
     (void)ins_cases_split(&c, q->p, q->core.clause_in);

@@ -17,6 +17,7 @@ const struct tiny_profile tiny_profiles[] = {
     {"lists and registers", 6, 3, 5, .lists = 50, .corrupt = 30},
     {"duplicates", 6, 2, 4, .duplicates = 35, .corrupt = 20},
     {"many duplicates", 5, 3, 5, .duplicates = 70, .corrupt = 30},
+    {"hardly a value", 6, 2, 3, .duplicates = 90, .roles = 60, .corrupt = 50},
     {"aborted", 6, 3, 5, .aborted = 25, .corrupt = 20},
     {"indeterminate", 6, 3, 5, .indeterminate = 30, .corrupt = 20},
     {"indeterminate duplicates", 6, 3, 4, .duplicates = 40, .indeterminate = 30,
