@@ -69,6 +69,13 @@ static void propagate(struct split *s)
     }
 }
 
+/* Whether a transaction counts follows from what is read from it. */
+static bool is_alternative(const struct split *s, int lit)
+{
+    const enum ins_var_kind kind = s->p->var.at[abs(lit) - 1].kind;
+    return kind == INS_VAR_ORDER || kind == INS_VAR_FROM;
+}
+
 /* How many literals of a loop are open; -1 when one is false.  *lit is one of them. */
 static int open_in_loop(const struct split *s, const struct ins_loop *l, int *lit)
 {
@@ -80,7 +87,7 @@ static int open_in_loop(const struct split *s, const struct ins_loop *l, int *li
         if (v > 0)
             continue;
         n++;
-        if (s->p->var.at[abs(x) - 1].kind != INS_VAR_EDGE)
+        if (is_alternative(s, x))
             *lit = x;
     }
     return n;
@@ -170,7 +177,7 @@ static int open_in_clauses(const struct split *s)
         bool satisfied = false;
         for (const int *lit = clause_at(s, i); *lit; lit++) {
             satisfied |= value_of(s, *lit) > 0;
-            if (!value_of(s, *lit) && s->p->var.at[abs(*lit) - 1].kind != INS_VAR_EDGE)
+            if (!value_of(s, *lit) && is_alternative(s, *lit))
                 open = *lit;
         }
         if (open && !satisfied)
