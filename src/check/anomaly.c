@@ -751,15 +751,25 @@ void ins_anomaly_cases(const struct ins_engine *e, const struct ins_argument *ar
     struct writer w = {.e = e, .p = arg};
     struct ins_anomaly a = {.breaks = e->level, .kind = INS_NO_ORDER};
     a.branch = INS_ARENA_NEW(&r->arena, struct ins_case, c->leaf.len + 1);
+    /* one case that supposes nothing is a cycle like any other */
+    const bool plain =
+        e->level >= INS_PC && c->leaf.len == 1 && !c->leaf.at[0].n_assumed;
     if (writer_init(&w) && a.branch) {
         for (size_t i = 0; i < c->leaf.len; i++)
             a.branch[a.n_branches++] = put_leaf(&w, p, c, &c->leaf.at[i]);
+        if (plain) {
+            a.n_cycle = a.branch[0].n_cycle;
+            a.n_branches = 0;
+        }
         if (c->leaf.len)
             put_steps(&w);
         if (!w.edge.failed) {
             resolve_paths(&w);
-            if (collect(&w, &a, &r->arena))
+            if (collect(&w, &a, &r->arena)) {
+                if (plain)
+                    ins_classify(e->h, &a);
                 publish(e, r, &a);
+            }
         }
     }
     writer_release(&w);
