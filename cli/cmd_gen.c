@@ -4,9 +4,6 @@
 #include "suggest.h"
 #include "term.h"
 
-#include <inttypes.h>
-#include <sys/random.h>
-
 static bool known_anomaly(const char *word)
 {
     struct suggestion s;
@@ -22,18 +19,6 @@ static bool known_anomaly(const char *word)
     else
         (void)complain("unknown anomaly '%s', see 'insula explain'", word);
     return false;
-}
-
-static uint64_t seed_of(const struct options *o)
-{
-    if (opt_given(o, OPT_seed))
-        return (uint64_t)o->number[OPT_seed];
-    uint32_t seed = 1;
-    if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
-        seed = 1;
-    if (!opt_given(o, OPT_quiet))
-        (void)fprintf(stderr, "insula: seed %" PRIu32 "\n", seed);
-    return seed;
 }
 
 /* Zero stands for a default in the library's options, so none is told apart. */
@@ -69,7 +54,7 @@ static struct insula_history *generate(const struct options *o)
         .mini = opt_given(o, OPT_mini),
         .no_times = opt_given(o, OPT_no_times),
         .nil = starts_as_nil(o),
-        .seed = seed_of(o),
+        .seed = opt_seed(o),
         .threads = (unsigned)o->number[OPT_threads],
     };
     struct insula_error err = {0};

@@ -8,8 +8,10 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <sys/random.h>
 
 const struct command_row command_table[N_COMMANDS] = {
 #define COMMAND(name, arguments, least, most, summary, examples) \
@@ -397,4 +399,16 @@ bool options_read(struct options *o, int argc, char **argv, int *status)
 int options_run(const struct options *o)
 {
     return command_table[o->command].run(o);
+}
+
+uint64_t opt_seed(const struct options *o)
+{
+    if (opt_given(o, OPT_seed))
+        return (uint64_t)o->number[OPT_seed];
+    uint32_t seed = 1;
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+        seed = 1;
+    if (!opt_given(o, OPT_quiet))
+        (void)fprintf(stderr, "insula: seed %" PRIu32 "\n", seed);
+    return seed;
 }

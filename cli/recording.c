@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <ftw.h>
 #include <inttypes.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,18 +18,6 @@ void recording_help(FILE *out)
     (void)fputs("\nWorkloads (--workload):\n", out);
     for (unsigned i = 0; ins_workload_line(i, line, sizeof line); i++)
         (void)fprintf(out, "  %s\n", line);
-}
-
-static uint64_t seed_of(const struct options *o)
-{
-    if (opt_given(o, OPT_seed))
-        return (uint64_t)o->number[OPT_seed];
-    uint32_t seed = 1;
-    if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
-        seed = 1;
-    if (!opt_given(o, OPT_quiet))
-        (void)fprintf(stderr, "insula: seed %" PRIu32 "\n", seed);
-    return seed;
 }
 
 struct display {
@@ -88,7 +75,7 @@ static struct ins_record_options options_of(const struct options *o, const char 
         .rate = o->number[OPT_rate],
         .nemesis = o->text[OPT_nemesis],
         .nemesis_s = o->number[OPT_nemesis_interval],
-        .seed = seed_of(o),
+        .seed = opt_seed(o),
         .table = o->text[OPT_table],
         .dir = dir,
         .stop = interrupt_seen,

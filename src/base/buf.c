@@ -134,6 +134,28 @@ void ins_buf_json(struct ins_buf *b, const char *s, size_t len)
     ins_buf_char(b, '"');
 }
 
+void ins_buf_quoted(struct ins_buf *b, const char *s, size_t len, const char *escape)
+{
+    static const char hex[] = "0123456789abcdef";
+    ins_buf_char(b, '"');
+    for (size_t i = 0; i < len; i++) {
+        const unsigned char c = (unsigned char)s[i];
+        if (c == '"' || c == '\\') {
+            ins_buf_char(b, '\\');
+            ins_buf_char(b, (char)c);
+        } else if (c == '\n') {
+            ins_buf_text(b, "\\n");
+        } else if (c < 0x20 || c == 0x7f) {
+            ins_buf_text(b, escape);
+            ins_buf_char(b, hex[c >> 4]);
+            ins_buf_char(b, hex[c & 15]);
+        } else {
+            ins_buf_char(b, (char)c);
+        }
+    }
+    ins_buf_char(b, '"');
+}
+
 void ins_buf_xml(struct ins_buf *b, const char *s, size_t len)
 {
     for (size_t i = 0; i < len;) {

@@ -25,6 +25,9 @@ void ins_buf_fmt(struct ins_buf *b, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
 void ins_buf_json(struct ins_buf *b, const char *s, size_t len);
+/* A string in quotes as the formats of histories have it: a control character becomes
+ * `escape` and two hexadecimal digits, all other bytes stay as they are. */
+void ins_buf_quoted(struct ins_buf *b, const char *s, size_t len, const char *escape);
 /* Text for HTML, SVG and XML, with &<>"' escaped; control characters become U+FFFD. */
 void ins_buf_xml(struct ins_buf *b, const char *s, size_t len);
 /* Write what is left to the sink.  INS_E_IO when anything failed. */

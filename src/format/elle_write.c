@@ -29,25 +29,6 @@ struct writer {
 
 /* ---- literals ---- */
 
-static void put_string(struct ins_buf *out, const char *s, size_t len)
-{
-    ins_buf_char(out, '"');
-    for (size_t i = 0; i < len; i++) {
-        const unsigned char c = (unsigned char)s[i];
-        if (c == '"' || c == '\\') {
-            ins_buf_char(out, '\\');
-            ins_buf_char(out, (char)c);
-        } else if (c == '\n') {
-            ins_buf_text(out, "\\n");
-        } else if (c < 0x20 || c == 0x7f) {
-            ins_buf_fmt(out, "\\u%04x", c);
-        } else {
-            ins_buf_char(out, (char)c);
-        }
-    }
-    ins_buf_char(out, '"');
-}
-
 /* Can EDN read it back as a keyword? */
 static bool is_plain_keyword(struct ins_lit lit)
 {
@@ -81,7 +62,7 @@ static void put_lit(const struct writer *w, struct ins_lit lit)
     case INS_LIT_STRING:
         break;
     }
-    put_string(w->out, lit.text, lit.len);
+    ins_buf_quoted(w->out, lit.text, lit.len, "\\u00");
 }
 
 /* ---- operations ---- */

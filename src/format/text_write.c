@@ -15,27 +15,6 @@ static bool is_bare(const char *s, size_t len)
     return true;
 }
 
-static void put_quoted(struct ins_buf *out, const char *s, size_t len)
-{
-    static const char hex[] = "0123456789abcdef";
-    ins_buf_char(out, '"');
-    for (size_t i = 0; i < len; i++) {
-        const unsigned char c = (unsigned char)s[i];
-        if (c == '"' || c == '\\') {
-            ins_buf_char(out, '\\');
-            ins_buf_char(out, (char)c);
-        } else if (c == '\n') {
-            ins_buf_text(out, "\\n");
-        } else if (c < 0x20 || c == 0x7f) {
-            const char escape[4] = {'\\', 'x', hex[c >> 4], hex[c & 15]};
-            ins_buf_bytes(out, escape, sizeof escape);
-        } else {
-            ins_buf_char(out, (char)c);
-        }
-    }
-    ins_buf_char(out, '"');
-}
-
 static void put_lit(struct ins_buf *out, struct ins_lit lit)
 {
     switch (lit.kind) {
@@ -53,7 +32,7 @@ static void put_lit(struct ins_buf *out, struct ins_lit lit)
         if (is_bare(lit.text, lit.len))
             ins_buf_bytes(out, lit.text, lit.len);
         else
-            put_quoted(out, lit.text, lit.len);
+            ins_buf_quoted(out, lit.text, lit.len, "\\x");
         return;
     case INS_LIT_STRING:
         break;
@@ -62,7 +41,7 @@ static void put_lit(struct ins_buf *out, struct ins_lit lit)
         !ins_text_reserved(lit.text, lit.len))
         ins_buf_bytes(out, lit.text, lit.len);
     else
-        put_quoted(out, lit.text, lit.len);
+        ins_buf_quoted(out, lit.text, lit.len, "\\x");
 }
 
 /* ---- initial values ---- */

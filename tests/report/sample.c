@@ -67,22 +67,6 @@ static uint32_t op(const struct ins_history *h, ins_txn t, uint32_t i)
     return h->txn_op[t] + i;
 }
 
-static struct ins_edge edge(ins_txn from, ins_txn to, enum ins_edge_type type,
-                            enum ins_rule rule)
-{
-    return (struct ins_edge){.from = from,
-                             .to = to,
-                             .type = type,
-                             .rule = rule,
-                             .key = INS_NONE,
-                             .from_op = INS_NONE,
-                             .to_op = INS_NONE,
-                             .reader = INS_NONE,
-                             .other = INS_NONE,
-                             .reader_op = INS_NONE,
-                             .other_op = INS_NONE};
-}
-
 static struct ins_anomaly *add(struct ins_result *r, enum ins_kind kind,
                                enum ins_level breaks)
 {
@@ -138,7 +122,7 @@ static void add_lost_update(struct ins_result *r, const struct ins_history *h)
     for (uint32_t i = 0; i < 2; i++) {
         const ins_txn from = i ? 3 : 1;
         const ins_txn to = i ? 1 : 3;
-        e[i] = edge(from, to, INS_RW, INS_WHY_ANTI);
+        e[i] = ins_edge_bare(from, to, INS_RW, INS_WHY_ANTI);
         e[i].key = key_of(h, 'x');
         e[i].from_op = op(h, from, 0);
         e[i].to_op = op(h, to, 1);
@@ -152,9 +136,11 @@ static void add_lost_update(struct ins_result *r, const struct ins_history *h)
 static void add_conflict(struct ins_result *r, const struct ins_history *h)
 {
     struct ins_edge e[5] = {
-        edge(1, 3, INS_CO, INS_WHY_CAUSAL),  edge(3, 1, INS_RW, INS_WHY_ANTI),
-        edge(1, 2, INS_SO, INS_WHY_SESSION), edge(2, 4, INS_WR, INS_WHY_READ),
-        edge(4, 5, INS_WR, INS_WHY_READ),
+        ins_edge_bare(1, 3, INS_CO, INS_WHY_CAUSAL),
+        ins_edge_bare(3, 1, INS_RW, INS_WHY_ANTI),
+        ins_edge_bare(1, 2, INS_SO, INS_WHY_SESSION),
+        ins_edge_bare(2, 4, INS_WR, INS_WHY_READ),
+        ins_edge_bare(4, 5, INS_WR, INS_WHY_READ),
     };
     e[0].key = key_of(h, 'x');
     e[0].from_op = op(h, 1, 1);
@@ -184,12 +170,12 @@ static void add_cases(struct ins_result *r, const struct ins_history *h)
         const ins_txn from = i ? 3 : 1;
         const ins_txn to = i ? 1 : 3;
         struct ins_edge *const part = e + (size_t)3 * i;
-        part[0] = edge(from, to, INS_WW, INS_WHY_ASSUMED);
+        part[0] = ins_edge_bare(from, to, INS_WW, INS_WHY_ASSUMED);
         part[0].key = key_of(h, 'x');
         part[0].from_op = op(h, from, 1);
         part[0].to_op = op(h, to, 1);
         part[1] = part[0];
-        part[2] = edge(to, from, INS_RW, INS_WHY_ANTI);
+        part[2] = ins_edge_bare(to, from, INS_RW, INS_WHY_ANTI);
         part[2].key = key_of(h, 'x');
         part[2].from_op = op(h, to, 0);
         part[2].to_op = op(h, from, 1);
