@@ -197,6 +197,8 @@ static void unpack_blocks(void *context, unsigned part)
                 atomic_store(&r->damaged, (uint64_t)(from - r->in->data));
             unpack(from, c->width, c->base, n, a->size,
                    (char *)ins_bin_elements(a) + first * a->size);
+            if (r->in->mapped)
+                ins_drop_pages(from, (size_t)(n * c->width));
         }
     }
 }
