@@ -8,7 +8,7 @@ int insula_verify(const struct insula_history *history, const char *certificate,
 {
     struct ins_error err = {0};
     struct ins_input in;
-    enum ins_status st = ins_input_open(&in, certificate, &err);
+    enum ins_status st = ins_input_open(&in, certificate, NULL, &err);
     if (st == INS_OK) {
         st = ins_verify(history->history, in.data, in.size, out, &err);
         ins_input_release(&in);

@@ -17,28 +17,33 @@ enum { PIECE = 1 << 20 };
 struct bytes {
     char *at;
     size_t len, cap;
+    struct ins_limit *limit;
 };
 
-static bool bytes_reserve(struct bytes *b, size_t more)
+/* Room for another piece. */
+static enum ins_status reserve(struct bytes *b, struct ins_error *err)
 {
-    if (b->cap - b->len >= more)
-        return true;
+    if (ins_limit_room(b->limit, 0, err) != INS_OK)
+        return INS_E_LIMIT;
+    if (b->cap - b->len >= PIECE)
+        return INS_OK;
     size_t cap = b->cap + b->cap / 2;
-    if (cap < b->len + more)
-        cap = b->len + more;
+    if (cap < b->len + PIECE)
+        cap = b->len + PIECE;
     char *at = ins_realloc(b->at, cap, 1);
     if (!at)
-        return false;
+        return ins_nomem(err, "the input");
     b->at = at;
     b->cap = cap;
-    return true;
+    return INS_OK;
 }
 
 static enum ins_status read_all(int fd, struct bytes *out, struct ins_error *err)
 {
     for (;;) {
-        if (!bytes_reserve(out, PIECE))
-            return ins_nomem(err, "the input");
+        const enum ins_status st = reserve(out, err);
+        if (st != INS_OK)
+            return st;
         const ssize_t n = read(fd, out->at + out->len, PIECE);
         if (n == 0)
             return INS_OK;
@@ -72,10 +77,9 @@ static enum ins_status unpack_gz(const char *data, size_t size, struct bytes *ou
                 break;
             (void)inflateReset(&z);
         }
-        if (!bytes_reserve(out, PIECE)) {
-            st = ins_nomem(err, "unpacking");
+        st = reserve(out, err);
+        if (st != INS_OK)
             break;
-        }
         z.next_out = (Bytef *)(out->at + out->len);
         z.avail_out = PIECE;
         rc = inflate(&z, Z_NO_FLUSH);
@@ -100,10 +104,9 @@ static enum ins_status unpack_zst(const char *data, size_t size, struct bytes *o
     size_t rc = 0;
     bool full = false;
     while (st == INS_OK && (in.pos < size || full)) {
-        if (!bytes_reserve(out, PIECE)) {
-            st = ins_nomem(err, "unpacking");
+        st = reserve(out, err);
+        if (st != INS_OK)
             break;
-        }
         ZSTD_outBuffer o = {out->at + out->len, PIECE, 0};
         rc = ZSTD_decompressStream(z, &o, &in);
         out->len += o.pos;
@@ -129,12 +132,13 @@ static bool is_zst(const char *d, size_t n)
 }
 
 /* Replace packed data in *in by its contents. */
-static enum ins_status unpack(struct ins_input *in, struct ins_error *err)
+static enum ins_status unpack(struct ins_input *in, struct ins_limit *limit,
+                              struct ins_error *err)
 {
     const bool gz = is_gz(in->data, in->size);
     if (!gz && !is_zst(in->data, in->size))
         return INS_OK;
-    struct bytes out = {0};
+    struct bytes out = {.limit = limit};
     const enum ins_status st = gz ? unpack_gz(in->data, in->size, &out, err)
                                   : unpack_zst(in->data, in->size, &out, err);
     ins_input_release(in);
@@ -148,7 +152,8 @@ static enum ins_status unpack(struct ins_input *in, struct ins_error *err)
     return INS_OK;
 }
 
-static enum ins_status open_fd(struct ins_input *in, int fd, struct ins_error *err)
+static enum ins_status open_fd(struct ins_input *in, int fd, struct ins_limit *limit,
+                               struct ins_error *err)
 {
     struct stat sb;
     if (fstat(fd, &sb))
@@ -165,7 +170,7 @@ static enum ins_status open_fd(struct ins_input *in, int fd, struct ins_error *e
             return INS_OK;
         }
     }
-    struct bytes all = {0};
+    struct bytes all = {.limit = limit};
     const enum ins_status st = read_all(fd, &all, err);
     if (st != INS_OK) {
         ins_free(all.at);
@@ -178,18 +183,18 @@ static enum ins_status open_fd(struct ins_input *in, int fd, struct ins_error *e
 }
 
 enum ins_status ins_input_open(struct ins_input *in, const char *path,
-                               struct ins_error *err)
+                               struct ins_limit *limit, struct ins_error *err)
 {
     memset(in, 0, sizeof *in);
     const bool standard = !strcmp(path, "-");
     const int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return ins_fail(err, INS_E_IO, 0, "cannot open: %s", strerrordesc_np(errno));
-    enum ins_status st = open_fd(in, fd, err);
+    enum ins_status st = open_fd(in, fd, limit, err);
     if (!standard)
         (void)close(fd);
     if (st == INS_OK)
-        st = unpack(in, err);
+        st = unpack(in, limit, err);
     return st;
 }
 

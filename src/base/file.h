@@ -3,7 +3,7 @@
 #ifndef INS_FILE_H
 #define INS_FILE_H
 
-#include "error.h"
+#include "limit.h"
 
 #include <stdbool.h>
 
@@ -15,9 +15,10 @@ struct ins_input {
     char *owned; /* heap copy or NULL */
 };
 
-/* Open `path`, "-" meaning standard input.  The caller releases *in. */
+/* Open `path`, "-" meaning standard input.  `limit` may be NULL.  The caller releases
+ * *in. */
 enum ins_status ins_input_open(struct ins_input *in, const char *path,
-                               struct ins_error *err);
+                               struct ins_limit *limit, struct ins_error *err);
 void ins_input_release(struct ins_input *in);
 
 #endif

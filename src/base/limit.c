@@ -50,6 +50,14 @@ bool ins_limit_hit(struct ins_limit *l)
     return ins_limit_memory(l, 0);
 }
 
+enum ins_status ins_limit_room(struct ins_limit *l, uint64_t bytes,
+                               struct ins_error *err)
+{
+    if (!ins_limit_hit(l) && !ins_limit_memory(l, bytes))
+        return INS_OK;
+    return ins_fail(err, INS_E_LIMIT, 0, "%s", ins_limit_reason(l));
+}
+
 const char *ins_limit_reason(const struct ins_limit *l)
 {
     switch (atomic_load(&l->hit)) {

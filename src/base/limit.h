@@ -32,6 +32,10 @@ void ins_limit_init(struct ins_limit *l, double seconds, uint64_t memory_bytes);
 bool ins_limit_hit(struct ins_limit *l);
 /* True when `bytes` more would pass the memory limit; marks it hit. */
 bool ins_limit_memory(struct ins_limit *l, uint64_t bytes);
+/* INS_OK when no limit is hit and `bytes` more would not pass the memory limit, else
+ * INS_E_LIMIT with the reason.  Ask before a large array is filled. */
+enum ins_status ins_limit_room(struct ins_limit *l, uint64_t bytes,
+                               struct ins_error *err);
 /* "time limit reached", for messages. */
 const char *ins_limit_reason(const struct ins_limit *l);
 

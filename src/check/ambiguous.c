@@ -226,14 +226,20 @@ static void check_cc(struct weak *w, ins_txn t)
     }
 }
 
+/* Demand what the order at hand breaks; stops half-way when a limit is hit. */
 static void check_axiom(struct weak *w)
 {
     const struct ins_engine *e = &w->e;
     w->found = 0;
-    for (uint32_t i = 0; e->level == INS_CC && i < e->n_nodes; i++)
+    for (uint32_t i = 0; e->level == INS_CC && i < e->n_nodes; i++) {
+        if (!(i & 255) && ins_limit_hit(e->limit))
+            return;
         if (w->order[i] != INS_INIT)
             fill_clock(w, w->order[i]);
+    }
     for (ins_txn t = 1; t < e->h->n_txns; t++) {
+        if (!(t & 255) && ins_limit_hit(e->limit))
+            return;
         if (!ins_engine_counts(e, t))
             continue;
         if (e->level == INS_RC)
@@ -299,7 +305,7 @@ static enum ins_verdict loop(struct weak *w, struct ins_result *r, bool certific
         if (a == INS_ANSWER_UNKNOWN || ins_limit_hit(w->e.limit))
             return INS_UNDECIDED;
         check_axiom(w);
-        if (w->p.failed)
+        if (w->p.failed || ins_limit_hit(w->e.limit))
             return INS_UNDECIDED;
         if (!w->found)
             return pass(w, r, certificate);

@@ -434,7 +434,8 @@ static void run_slice(void *context, unsigned i)
 
 /* ---- before and after ---- */
 
-/* Positions count from 1, so that 0 can mean: nobody. */
+/* Positions count from 1, so that 0 can mean: nobody.  Ends half-way when a limit is
+ * hit. */
 static bool find_last_uses(struct causal *c)
 {
     const struct ins_weak *w = c->w;
@@ -444,6 +445,8 @@ static bool find_last_uses(struct causal *c)
         return false;
     for (uint32_t p = 0; p < c->n; p++) {
         const ins_txn t = c->order[p];
+        if (!(p & 0xfff) && ins_limit_hit(w->limit))
+            break;
         const uint32_t n_ops = h->txn_op[t + 1] - h->txn_op[t];
         c->longest = n_ops > c->longest ? n_ops : c->longest;
         if (w->prev[t] != INS_NONE)
@@ -559,8 +562,14 @@ static void release_slice(struct slice *s)
     ins_vec_inferred_release(&s->out);
 }
 
+/* Unless there is no room for it: the limit is then hit. */
 static void collect(struct slice *s, unsigned n, struct ins_vec_inferred *out)
 {
+    uint64_t edges = 0;
+    for (unsigned i = 0; i < n; i++)
+        edges += s[i].out.len;
+    if (ins_limit_memory(s->c->w->limit, edges * sizeof *out->at))
+        return;
     for (unsigned i = 0; i < n; i++) {
         if (!s[i].out.len || !ins_vec_inferred_reserve(out, s[i].out.len))
             continue;
@@ -581,7 +590,7 @@ enum ins_status ins_infer_causal(struct ins_weak *w, const ins_txn *order, uint3
         for (unsigned i = 0; i < n_slices; i++)
             ok &= start_slice(&slice[i]);
     }
-    if (ok) {
+    if (ok && !ins_limit_hit(w->limit)) {
         ins_parallel(n_slices, run_slice, slice);
         for (unsigned i = 0; i < n_slices; i++)
             ok &= !slice[i].failed && !slice[i].out.failed;

@@ -19,13 +19,13 @@ static void take_cycle(const struct search *s, uint32_t p, struct ins_vec_u32 *c
         ins_vec_u32_push(cycle, s->stack[i - 1].node);
 }
 
-/* Emit everything behind root, predecessors first. */
-static bool visit(const struct ins_engine *e, struct search *s, uint32_t root,
-                  uint32_t *out, struct ins_vec_u32 *cycle)
+/* Emit everything behind root, predecessors first.  True when it stops half-way. */
+static bool visit(struct ins_engine *e, struct search *s, uint32_t root, uint32_t *out,
+                  struct ins_vec_u32 *cycle)
 {
     s->stack[s->depth++] = ins_preds_of(root);
     s->colour[root] = GREY;
-    while (s->depth) {
+    while (s->depth && !ins_engine_stop(e, s->emitted)) {
         struct ins_preds *top = &s->stack[s->depth - 1];
         const uint32_t p = ins_preds_next(e, top);
         if (p == INS_NONE) {
@@ -52,10 +52,10 @@ bool ins_topo(struct ins_engine *e, struct ins_vec_u32 *cycle)
     if (!s.colour || !s.stack || !out) {
         e->failed = true;
     } else {
-        for (uint32_t i = 0; ok && i < e->n_nodes; i++)
+        for (uint32_t i = 0; ok && !e->failed && i < e->n_nodes; i++)
             if (s.colour[e->order[i]] == WHITE)
                 ok = visit(e, &s, e->order[i], out, cycle);
-        if (ok) {
+        if (ok && !e->failed) {
             uint32_t *old = e->order;
             e->order = out;
             out = old;

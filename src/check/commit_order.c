@@ -87,6 +87,8 @@ static enum ins_status sort_by_target(struct ins_co *co, struct ins_vec_inferred
     for (unsigned i = 0; i < s.parts; i++)
         s.first[i + 1] += s.first[i];
     co->n_edges = s.first[s.parts];
+    if (ins_limit_room(co->w->limit, co->n_edges * sizeof *co->edge, err) != INS_OK)
+        return INS_E_LIMIT;
     co->edge = INS_NEW(struct ins_inferred, co->n_edges);
     if (!co->edge)
         return ins_nomem(err, "commit order edges");
@@ -229,6 +231,7 @@ struct tarjan {
         uint32_t index;
     } * frame;
     uint32_t n_frames, visited;
+    bool stopped; /* a limit was hit */
 };
 
 enum { UNSEEN = 0 };
@@ -265,6 +268,7 @@ static ins_txn next_predecessor(const struct ins_co *co, ins_txn t, uint32_t *ne
 static void enter(struct tarjan *tj, ins_txn t)
 {
     tj->low[t] = ++tj->visited;
+    tj->stopped |= !(tj->visited & 0xfff) && ins_limit_hit(tj->co->w->limit);
     tj->stack[tj->n_stack++] = t;
     tj->frame[tj->n_frames++] = (struct frame){t, 0, tj->visited};
 }
@@ -292,7 +296,7 @@ static void complete(struct tarjan *tj, ins_txn t)
 static void visit(struct tarjan *tj, ins_txn root)
 {
     enter(tj, root);
-    while (tj->n_frames) {
+    while (tj->n_frames && !tj->stopped) {
         struct frame *f = &tj->frame[tj->n_frames - 1];
         const ins_txn p = next_predecessor(tj->co, f->t, &f->next);
         if (p == INS_NONE) {
@@ -331,7 +335,7 @@ static enum ins_status find_components(struct ins_co *co, struct ins_error *err)
             if (!ins_counted(h, t) || tj.low[t] != UNSEEN)
                 continue;
             visit(&tj, t);
-            if (!(t & 0xfff) && ins_limit_hit(co->w->limit)) {
+            if (tj.stopped) {
                 st =
                     ins_fail(err, INS_E_LIMIT, 0, "%s", ins_limit_reason(co->w->limit));
                 break;

@@ -1,7 +1,6 @@
 #include "engine.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 /* ---- optional transactions ---- */
 
@@ -116,6 +115,8 @@ static bool fill_versions(struct ins_engine *e)
     if (!e->key_ver || !e->write_off)
         return false;
     for (ins_txn t = 1; t < h->n_txns; t++) {
+        if (ins_engine_stop(e, t))
+            return false;
         if (!present(e, t))
             continue;
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
@@ -136,6 +137,8 @@ static bool fill_versions(struct ins_engine *e)
         return false;
     /* Transactions come in ascending order, so each key's writers do too. */
     for (ins_txn t = 1; t < h->n_txns; t++) {
+        if (ins_engine_stop(e, t))
+            return false;
         if (!present(e, t))
             continue;
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
@@ -160,6 +163,8 @@ static bool fill_groups(struct ins_engine *e)
         return false;
     uint32_t g = 0;
     for (ins_key k = 0; k < h->n_keys; k++) {
+        if (ins_engine_stop(e, k))
+            return false;
         e->group_off[k] = g;
         uint32_t last = INS_NONE;
         for (uint32_t v = e->key_ver[k]; v < e->key_ver[k + 1]; v++) {
@@ -240,7 +245,7 @@ static bool fill_reads(struct ins_engine *e)
                     e->read_ver && e->read_next && e->read_link && e->ver_reader;
     if (ok) {
         e->read_off[0] = 0;
-        for (ins_txn t = 0; t < h->n_txns; t++) {
+        for (ins_txn t = 0; t < h->n_txns && !ins_engine_stop(e, t); t++) {
             e->read_off[t] = e->n_reads;
             if (present(e, t))
                 reads_of(e, t, seen);
@@ -250,7 +255,7 @@ static bool fill_reads(struct ins_engine *e)
             e->ver_reader[v] = INS_NONE;
     }
     ins_free(seen);
-    return ok;
+    return ok && !e->failed;
 }
 
 static void attach_reader(struct ins_engine *e, uint32_t read, uint32_t ver)
@@ -315,7 +320,7 @@ static bool resolve_reads(struct ins_engine *e)
     if (!e->open_read || !e->open_off || !e->open_live)
         return false;
     e->open_off[0] = 0;
-    for (uint32_t r = e->n_reads; r-- > 0;) {
+    for (uint32_t r = e->n_reads; r-- > 0 && !ins_engine_stop(e, r);) {
         if (e->read_from[r] != INS_FROM_AMBIGUOUS) {
             const ins_key k = ins_op_key(e->h, e->read_op[r]);
             const uint32_t v = ins_engine_version(e, k, e->read_from[r]);
@@ -330,9 +335,8 @@ static bool resolve_reads(struct ins_engine *e)
         e->open_off[++n] = (uint32_t)cand.len;
     }
     e->n_open = n;
-    const bool ok = !cand.failed;
     e->open_cand = cand.at;
-    return ok;
+    return !cand.failed && !e->failed;
 }
 
 /* ---- real time ---- */
@@ -343,12 +347,40 @@ struct event {
     uint32_t end; /* 1: an end; begins come first at equal times */
 };
 
-static int by_time(const void *a, const void *b)
+/* The byte of an event that a pass sorts by: first the ends after the begins, then the
+ * time since the earliest event from its lowest byte on. */
+static unsigned digit(const struct event *v, int64_t least, unsigned pass)
 {
-    const struct event *x = a, *y = b;
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    return (x->end > y->end) - (x->end < y->end);
+    const uint64_t since = (uint64_t)v->time - (uint64_t)least;
+    return pass ? since >> 8 * (pass - 1) & 255 : v->end;
+}
+
+/* Sort by time, begins first at equal times.  `a` or `b`, whichever holds the result.
+ */
+static struct event *sort_events(struct ins_engine *e, struct event *a, struct event *b,
+                                 size_t n)
+{
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    for (size_t i = 0; i < n; i++) {
+        least = a[i].time < least ? a[i].time : least;
+        most = a[i].time > most ? a[i].time : most;
+    }
+    const uint64_t range = n ? (uint64_t)most - (uint64_t)least : 0;
+    for (unsigned pass = 0; pass < 9; pass++) {
+        if (pass > 1 && !(range >> 8 * (pass - 1)))
+            break;
+        size_t at[257] = {0};
+        for (size_t i = 0; i < n; i++)
+            at[digit(&a[i], least, pass) + 1]++;
+        for (unsigned d = 0; d < 256; d++)
+            at[d + 1] += at[d];
+        for (size_t i = 0; i < n && !ins_engine_stop(e, i); i++)
+            b[at[digit(&a[i], least, pass)]++] = a[i];
+        struct event *const swap = a;
+        a = b;
+        b = swap;
+    }
+    return a;
 }
 
 static size_t collect_events(const struct ins_engine *e, struct event *ev)
@@ -370,18 +402,20 @@ static size_t collect_events(const struct ins_engine *e, struct event *ev)
 static bool fill_times(struct ins_engine *e)
 {
     const struct ins_history *h = e->h;
-    struct event *ev = INS_NEW(struct event, 2 * (size_t)h->n_txns);
+    const size_t room = 2 * (size_t)h->n_txns;
+    struct event *space = INS_NEW(struct event, room),
+                 *spare = INS_NEW(struct event, room);
     e->time_before = INS_NEW(uint32_t, h->n_txns);
     e->time_off = INS_NEW0(uint32_t, (size_t)h->n_txns + 1);
     e->time_txn = INS_NEW(uint32_t, h->n_txns);
-    const bool ok = ev && e->time_before && e->time_off && e->time_txn;
+    const bool ok = space && spare && e->time_before && e->time_off && e->time_txn;
     if (ok) {
         for (ins_txn t = 0; t < h->n_txns; t++)
             e->time_before[t] = INS_NONE;
-        const size_t n = collect_events(e, ev);
-        qsort(ev, n, sizeof *ev, by_time);
+        const size_t n = collect_events(e, space);
+        const struct event *ev = sort_events(e, space, spare, n);
         uint32_t ended = 0;
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n && !ins_engine_stop(e, i); i++) {
             if (ev[i].end) {
                 e->time_txn[ended++] = ev[i].txn;
                 continue;
@@ -392,8 +426,9 @@ static bool fill_times(struct ins_engine *e)
                 e->time_before[ev[i].txn] = e->n_times - 1;
         }
     }
-    ins_free(ev);
-    return ok;
+    ins_free(space);
+    ins_free(spare);
+    return ok && !e->failed;
 }
 
 /* ---- the graph ---- */
@@ -501,12 +536,22 @@ static bool fill_graph(struct ins_engine *e)
     return true;
 }
 
+/* What the arrays of an engine take, next to its links. */
+static uint64_t bytes_needed(const struct ins_engine *e)
+{
+    const struct ins_history *h = e->h;
+    return 24 * (uint64_t)h->n_ops + (14 + (UINT64_C(12) << e->split)) * h->n_txns +
+           16 * (uint64_t)h->n_keys;
+}
+
 enum ins_status ins_engine_init(struct ins_engine *e, const struct ins_history *h,
                                 enum ins_level level, struct ins_limit *limit,
                                 struct ins_error *err)
 {
     *e = (struct ins_engine){.h = h, .level = level, .limit = limit};
     e->split = level == INS_PC || level == INS_SI;
+    if (ins_limit_room(limit, bytes_needed(e), err) != INS_OK)
+        return INS_E_LIMIT;
     e->optional = INS_NEW0(uint8_t, h->n_txns);
     e->chosen = INS_NEW0(uint8_t, h->n_txns);
     e->definite_since = INS_NEW(uint32_t, h->n_txns);
@@ -519,7 +564,8 @@ enum ins_status ins_engine_init(struct ins_engine *e, const struct ins_history *
             return INS_OK;
     }
     ins_engine_release(e);
-    return ins_nomem(err, "the dependency graph");
+    const enum ins_status st = ins_limit_room(limit, 0, err);
+    return st == INS_OK ? ins_nomem(err, "the dependency graph") : st;
 }
 
 void ins_engine_release(struct ins_engine *e)

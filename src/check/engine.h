@@ -114,8 +114,17 @@ struct ins_engine {
     uint64_t rounds;
     uint32_t forced;    /* by the last ins_schedule */
     bool contradiction; /* an open read has no candidate left */
-    bool failed;        /* memory */
+    bool failed;        /* memory, or a limit was hit half-way */
 };
+
+/* For step i of a loop: has a limit been hit, or anything failed?  Then what the loop
+ * was to make is incomplete. */
+static inline bool ins_engine_stop(struct ins_engine *e, uint64_t i)
+{
+    if (!(i & 255) && ins_limit_hit(e->limit))
+        e->failed = true;
+    return e->failed;
+}
 
 static inline uint32_t ins_begin_node(const struct ins_engine *e, ins_txn t)
 {
@@ -196,7 +205,8 @@ enum ins_found { INS_FOUND_NOTHING, INS_FOUND_ORDER, INS_FOUND_CYCLE, INS_FOUND_
 void ins_known(struct ins_engine *e);
 
 /* clocks.c: sort the nodes.  False when there is a cycle: its nodes, each a predecessor
- * of the next and the last of the first, are in *cycle. */
+ * of the next and the last of the first, are in *cycle.  True with the old order when
+ * the engine failed. */
 bool ins_topo(struct ins_engine *e, struct ins_vec_u32 *cycle);
 static inline const uint32_t *ins_clock(const struct ins_engine *e, uint32_t node)
 {
@@ -211,13 +221,15 @@ static inline bool ins_reaches(const struct ins_engine *e, uint32_t u, uint32_t 
 /* saturate.c: infer links until nothing changes. */
 enum ins_found ins_saturate(struct ins_engine *e, struct ins_vec_u32 *cycle);
 
-/* order.c: does this order of all nodes (a permutation) satisfy the level? */
+/* order.c: does this order of all nodes (a permutation) satisfy the level?  False too
+ * when a limit is hit. */
 bool ins_order_holds(struct ins_engine *e, const uint32_t *order);
 /* schedule.c: try to build one that does; `rank` by node says what to prefer.  Always
  * leaves a complete order, topological for the links, in `order`; true when it holds.
  */
 bool ins_schedule(struct ins_engine *e, const double *rank, uint32_t *order);
-/* An estimate of when each node happened, from the clocks; the caller frees it. */
-double *ins_rank(const struct ins_engine *e);
+/* An estimate of when each node happened, from the clocks; the caller frees it.  NULL
+ * when a limit is hit. */
+double *ins_rank(struct ins_engine *e);
 
 #endif

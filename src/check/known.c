@@ -26,7 +26,7 @@ static void find_pins(struct ins_engine *e, struct pins *p)
 {
     for (uint32_t v = 0; v < e->n_vers + e->h->n_keys; v++)
         p->next[v] = INS_NONE;
-    for (uint32_t u = 0; u < e->n_vers; u++) {
+    for (uint32_t u = 0; u < e->n_vers && !ins_engine_stop(e, u); u++) {
         const ins_txn t = e->ver_txn[u];
         if (e->optional[t] || ins_is_list_key(e->h, e->ver_key[u]))
             continue;
@@ -129,7 +129,7 @@ void ins_known(struct ins_engine *e)
     } else {
         find_pins(e, &p);
         mark_open_keys(e, open);
-        for (ins_key k = 0; k < h->n_keys; k++) {
+        for (ins_key k = 0; k < h->n_keys && !ins_engine_stop(e, k); k++) {
             if (shown && ins_is_list_key(h, k) && h->list_order_off) {
                 link_list(e, k, shown);
                 e->key_done[k] &= !open[k];

@@ -332,6 +332,8 @@ void ins_problem_feed(const struct ins_problem *p, struct ins_solver *s,
     for (; fed->edge < p->edge.len; fed->edge++) {
         const struct ins_cond_edge *d = &p->edge.at[fed->edge];
         ins_solver_edge(s, d->lit, d->from, d->to);
+        if (!(fed->edge & 4095) && ins_limit_hit(p->e->limit))
+            return;
     }
     while (fed->clause < p->clause.len) {
         size_t n = 0;

@@ -113,7 +113,9 @@ void ins_problem_demand(struct ins_problem *p, const int *cond, size_t n, ins_tx
  * before the initial transaction? */
 bool ins_problem_forbids(const struct ins_problem *p, size_t clause, const int *lit);
 
-/* Hand variables, clauses and edges from the given places on to a solver. */
+/* Hand variables, clauses and edges from the given places on to a solver.  When a limit
+ * is hit this ends half-way: a solver that is given the same limit then answers that it
+ * does not know. */
 struct ins_fed {
     size_t var, clause, edge;
 };

@@ -189,7 +189,7 @@ static enum ins_found sweep(struct round *q)
     struct ins_engine *e = q->e;
     for (uint32_t i = 0; i < e->n_nodes && !q->cyclic; i++) {
         const uint32_t v = e->order[i];
-        if (!(i & 1023) && ins_limit_hit(e->limit))
+        if (!(i & 63) && ins_limit_hit(e->limit))
             return INS_FOUND_LIMIT;
         const bool changed = update_clock(e, v);
         if (v >= e->n_txn_nodes || ins_node_txn(e, v) == INS_INIT)
@@ -265,7 +265,7 @@ static void settle(struct round *q, uint32_t r, uint32_t v)
 static void narrow(struct round *q)
 {
     struct ins_engine *e = q->e;
-    for (uint32_t i = 0; i < e->n_open_read; i++) {
+    for (uint32_t i = 0; i < e->n_open_read && !ins_engine_stop(e, i); i++) {
         const uint32_t r = e->open_read[i];
         const ins_txn t3 = e->read_txn[r];
         if (e->read_ver[r] != INS_NONE || e->optional[t3] || !e->open_live[i])
@@ -310,7 +310,7 @@ static enum ins_found rounds(struct round *q, struct ins_vec_u32 *cycle)
         if (e->contradiction)
             break;
     } while (q->added || q->stale);
-    return INS_FOUND_NOTHING;
+    return e->failed ? INS_FOUND_LIMIT : INS_FOUND_NOTHING;
 }
 
 enum ins_found ins_saturate(struct ins_engine *e, struct ins_vec_u32 *cycle)

@@ -164,16 +164,19 @@ static uint32_t pick_forced(const struct plan *p)
     return best;
 }
 
+/* Leaves an incomplete order when there is a cycle or a limit is hit. */
 static void run_all(struct plan *p)
 {
     for (uint32_t v = 0; v < p->e->n_nodes; v++)
         if (!p->missing[v])
             heap_push(p, v);
-    while (p->n_out < p->e->n_nodes) {
+    for (uint64_t step = 0; p->n_out < p->e->n_nodes; step++) {
+        if (ins_engine_stop(p->e, p->n_heap ? step : 0))
+            return;
         if (!p->n_heap) {
             const uint32_t v = pick_forced(p);
             if (v == INS_NONE)
-                return; /* cyclic; the caller sees an incomplete order */
+                return; /* cyclic */
             p->forced++;
             run_node(p, v);
             continue;
@@ -195,12 +198,12 @@ static void run_all(struct plan *p)
 
 static bool fill_successors(struct plan *p)
 {
-    const struct ins_engine *e = p->e;
+    struct ins_engine *e = p->e;
     p->missing = INS_NEW0(uint32_t, e->n_nodes);
     p->succ_off = INS_NEW0(uint32_t, (size_t)e->n_nodes + 2);
     if (!p->missing || !p->succ_off)
         return false;
-    for (uint32_t v = 0; v < e->n_nodes; v++) {
+    for (uint32_t v = 0; v < e->n_nodes && !ins_engine_stop(e, v); v++) {
         struct ins_preds q = ins_preds_of(v);
         for (uint32_t u; (u = ins_preds_next(e, &q)) != INS_NONE;) {
             p->missing[v]++;
@@ -212,12 +215,12 @@ static bool fill_successors(struct plan *p)
     p->succ = INS_NEW(uint32_t, p->succ_off[e->n_nodes + 1]);
     if (!p->succ)
         return false;
-    for (uint32_t v = 0; v < e->n_nodes; v++) {
+    for (uint32_t v = 0; v < e->n_nodes && !ins_engine_stop(e, v); v++) {
         struct ins_preds q = ins_preds_of(v);
         for (uint32_t u; (u = ins_preds_next(e, &q)) != INS_NONE;)
             p->succ[p->succ_off[u + 1]++] = v;
     }
-    return true;
+    return !e->failed;
 }
 
 /* The live candidate that ranks last among those before the reader, else the first. */
@@ -325,7 +328,7 @@ bool ins_schedule(struct ins_engine *e, const double *rank, uint32_t *order)
 
 /* How many nodes are known to come before, less how many are known to come after: in a
  * history whose sessions keep pace that grows with time. */
-double *ins_rank(const struct ins_engine *e)
+double *ins_rank(struct ins_engine *e)
 {
     const struct ins_history *h = e->h;
     const uint32_t n = h->n_sessions;
@@ -335,19 +338,19 @@ double *ins_rank(const struct ins_engine *e)
         return NULL;
     double *rank = INS_NEW(double, e->n_nodes);
     uint32_t *after = INS_NEW(uint32_t, (size_t)e->n_nodes * n);
-    if (!rank || !after) {
-        ins_free(rank);
-        ins_free(after);
-        return NULL;
-    }
-    for (uint32_t s = 0; s < n; s++) {
-        const uint32_t end = h->session_first[s + 1] << e->split;
-        for (uint32_t v = 0; v < e->n_nodes; v++)
-            after[(size_t)v * n + s] = end;
+    if (!rank || !after)
+        goto stopped;
+    for (uint32_t v = 0; v < e->n_nodes; v++) {
+        for (uint32_t s = 0; s < n; s++)
+            after[(size_t)v * n + s] = h->session_first[s + 1] << e->split;
+        if (ins_engine_stop(e, v))
+            goto stopped;
     }
     for (uint32_t i = e->n_nodes; i-- > 0;) {
         const uint32_t v = e->order[i];
         uint32_t *a = after + (size_t)v * n;
+        if (ins_engine_stop(e, i))
+            goto stopped;
         if (v < e->n_txn_nodes && ins_node_txn(e, v) != INS_INIT)
             a[h->txn_session[ins_node_txn(e, v)]] = v;
         struct ins_preds q = ins_preds_of(v);
@@ -367,4 +370,8 @@ double *ins_rank(const struct ins_engine *e)
     }
     ins_free(after);
     return rank;
+stopped:
+    ins_free(rank);
+    ins_free(after);
+    return NULL;
 }

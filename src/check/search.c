@@ -102,7 +102,8 @@ static void check_commit(struct search *s, ins_txn t)
     }
 }
 
-/* Run the order; every violated triple or pair becomes part of the problem. */
+/* Run the order, up to its end or a limit; every violated triple or pair becomes part
+ * of the problem. */
 static void find_violations(struct search *s)
 {
     const struct ins_engine *e = s->e;
@@ -113,6 +114,8 @@ static void find_violations(struct search *s)
         s->pos[s->order[i]] = i;
     for (uint32_t i = 0; i < e->n_nodes; i++) {
         const uint32_t v = s->order[i];
+        if (!(i & 255) && ins_limit_hit(e->limit))
+            return;
         if (v >= e->n_txn_nodes || !counts(e, ins_node_txn(e, v)))
             continue;
         if (!e->split || !(v & 1))
@@ -128,6 +131,8 @@ void ins_problem_graph(const struct ins_engine *e, struct ins_solver *s)
         struct ins_preds q = ins_preds_of(v);
         for (uint32_t u; (u = ins_preds_next(e, &q)) != INS_NONE;)
             ins_solver_edge(s, 0, u, v);
+        if (!(v & 1023) && ins_limit_hit(e->limit))
+            return;
     }
 }
 

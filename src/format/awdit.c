@@ -173,6 +173,7 @@ enum ins_status ins_awdit_read(const struct ins_input *in,
     r.b = ins_builder_new();
     if (!r.b)
         return ins_nomem(err, "the history");
+    ins_builder_limit(r.b, o->limit);
     enum ins_status st = take_lines(&r, in, o->limit);
     if (st == INS_OK)
         st = set_init(&r, o->init, &guessed);

@@ -28,6 +28,7 @@ struct reader {
     struct ins_bin_array array[INS_BIN_COLUMNS];
     uint64_t first_block[INS_BIN_COLUMNS + 1];
     uint64_t first_sum; /* offset of the sums */
+    struct ins_limit *limit;
     unsigned threads;
     atomic_uint_fast64_t damaged; /* offset of a block whose sum is wrong, 0 for none */
 };
@@ -189,6 +190,8 @@ static void unpack_blocks(void *context, unsigned part)
         const struct ins_bin_array *a = &r->array[id];
         const uint64_t each = c->width ? INS_BIN_BLOCK / c->width : 0;
         for (; b < end && b < r->first_block[id + 1]; b++) {
+            if (ins_limit_hit(r->limit))
+                return;
             const uint64_t first = (b - r->first_block[id]) * each;
             const uint64_t n = c->count - first < each ? c->count - first : each;
             const char *from = r->in->data + c->offset + first * c->width;
@@ -260,6 +263,11 @@ static bool may_be_folded(const struct reader *r, unsigned id)
 
 static enum ins_status take_data(struct reader *r)
 {
+    uint64_t bytes = 0;
+    for (unsigned id = 0; id < INS_BIN_COLUMNS; id++)
+        bytes += r->column[id].count * r->array[id].size;
+    if (ins_limit_room(r->limit, bytes, r->err) != INS_OK)
+        return INS_E_LIMIT;
     for (unsigned id = 0; id < INS_BIN_COLUMNS; id++) {
         struct ins_bin_column *c = &r->column[id];
         struct ins_bin_array *a = &r->array[id];
@@ -281,6 +289,8 @@ static enum ins_status take_data(struct reader *r)
             fill_constant(c, a);
     }
     ins_parallel(r->threads, unpack_blocks, r);
+    if (ins_limit_room(r->limit, 0, r->err) != INS_OK)
+        return INS_E_LIMIT;
     const uint64_t bad = atomic_load(&r->damaged);
     return bad ? damaged(r, bad, "the sum of a block") : INS_OK;
 }
@@ -337,13 +347,12 @@ enum ins_status ins_bin_read(const struct ins_input *in,
                              const struct ins_read_options *o, struct ins_history **out,
                              struct ins_error *err)
 {
-    struct reader r = {.in = in, .err = err, .threads = ins_threads(o->threads)};
+    struct reader r = {
+        .in = in, .err = err, .limit = o->limit, .threads = ins_threads(o->threads)};
     r.h = INS_NEW0(struct ins_history, 1);
     if (!r.h)
         return ins_nomem(err, "the history");
     enum ins_status st = take_head(&r);
-    if (st == INS_OK && ins_limit_memory(o->limit, in->size))
-        st = ins_fail(err, INS_E_LIMIT, 0, "%s", ins_limit_reason(o->limit));
     if (st == INS_OK) {
         ins_bin_arrays(r.h, false, r.array);
         st = take_data(&r);
@@ -352,6 +361,8 @@ enum ins_status ins_bin_read(const struct ins_input *in,
         st = index_literals(&r);
     if (st == INS_OK)
         st = ins_bin_check(r.h, r.array, r.threads, err);
+    if (st == INS_OK)
+        st = ins_limit_room(o->limit, 0, err);
     if (st == INS_OK && !has_index(&r)) {
         st = ins_history_freeze(r.h, r.threads, o->limit, err);
     } else if (st == INS_OK) {

@@ -273,11 +273,16 @@ static enum ins_status build(struct reader *r)
     char text[80];
     if (!known)
         return ins_nomem(r->err, "the log");
-    for (size_t i = 0; i < r->ops.len; i++) /* writes claim their values first */
-        if (r->ops.at[i].is_write)
+    for (size_t i = 0; i < r->ops.len && st == INS_OK; i++) {
+        if (r->ops.at[i].is_write) /* writes claim their values first */
             (void)literal(r, &r->ops.at[i], text);
+        if (!(i & 1023))
+            st = ins_limit_room(r->limit, 0, r->err);
+    }
     for (size_t i = 0; i < r->txns.len && st == INS_OK; i++) {
         const struct txn *t = &r->txns.at[i];
+        if (!(i & 63) && (st = ins_limit_room(r->limit, 0, r->err)) != INS_OK)
+            break;
         const size_t end = i + 1 < r->txns.len ? t[1].first_op : r->ops.len;
         const uint32_t txn = ins_builder_begin(r->b, t->session, ins_lit_u64(t->id), 0);
         ins_builder_end(r->b, txn, t->status);
@@ -301,8 +306,10 @@ static enum ins_status build(struct reader *r)
 static enum ins_status finish(struct reader *r, enum ins_status st, unsigned threads,
                               struct ins_history **out)
 {
-    if (st == INS_OK)
+    if (st == INS_OK) {
+        ins_builder_limit(r->b, r->limit);
         st = build(r);
+    }
     /* Before the history needs its own room. */
     ins_vec_op_release(&r->ops);
     ins_vec_txn_release(&r->txns);
@@ -353,7 +360,7 @@ static enum ins_status take_file(struct reader *r, const char *path, const char 
     const int n = snprintf(file, sizeof file, "%s/%s", path, name);
     if (n < 0 || (size_t)n >= sizeof file)
         return ins_fail(r->err, INS_E_IO, 0, "the path is too long");
-    enum ins_status st = ins_input_open(&in, file, r->err);
+    enum ins_status st = ins_input_open(&in, file, r->limit, r->err);
     if (st == INS_OK)
         st = take_log(r, &in, session_name(name));
     if (st != INS_OK && r->err)

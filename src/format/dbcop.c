@@ -139,6 +139,7 @@ enum ins_status ins_dbcop_read(const struct ins_input *in,
     struct ins_builder *b = ins_builder_new();
     if (!b)
         return ins_nomem(err, "the history");
+    ins_builder_limit(b, o->limit);
     ins_builder_init_default(b, ins_lit_u64(0));
     take_history(&c, b, o->limit);
     if (c.st == INS_OK)

@@ -552,6 +552,7 @@ static bool build(struct reader *r)
         r->x.st = ins_nomem(r->x.err, "the history");
         return false;
     }
+    ins_builder_limit(r->b, r->limit);
     ins_builder_init_default(r->b, ins_lit_nil());
     if (!take_file(r, PASS_BUILD))
         return false;

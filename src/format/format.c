@@ -132,7 +132,7 @@ static enum ins_status load_stream(const char *path, const struct ins_read_optio
                                    struct ins_error *err)
 {
     struct ins_input in = {0};
-    enum ins_status st = ins_input_open(&in, path, err);
+    enum ins_status st = ins_input_open(&in, path, o->limit, err);
     if (st == INS_OK && !f) {
         const char *id = ins_detect_bytes(in.data, in.size);
         if (id)

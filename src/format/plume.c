@@ -405,9 +405,14 @@ enum ins_status ins_plume_read(const struct ins_input *in,
         return ins_nomem(err, "the history");
     enum ins_status st = ins_plume_parse(&p.lines, in, o->threads, o->limit, err);
     if (st == INS_OK)
+        st = ins_limit_room(o->limit, sizeof *p.found.at * p.lines.run.len, err);
+    if (st == INS_OK)
         st = group_runs(&p, err);
     if (st == INS_OK)
         st = choose_initial(&p, o->init ? o->init : "auto", h, err);
+    /* A column that is moved is there twice; resolving the reads needs as much. */
+    if (st == INS_OK)
+        st = ins_limit_room(o->limit, sizeof *h->op_value * p.lines.n_ops, err);
     if (st == INS_OK)
         st = fill(&p, h, o->threads, err);
     release(&p);

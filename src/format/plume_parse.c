@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { MAX_PIECES = 64, MOST_SMALL_KEYS = 1 << 26, DROP_EVERY = 1 << 23 };
+enum { MAX_PIECES = 64, MOST_SMALL_KEYS = 1 << 26, DROP_EVERY = 1 << 21 };
 
 struct piece {
     const char *begin, *end;
@@ -217,6 +217,8 @@ static void count_lines(void *context, unsigned i)
         if (ps->in->mapped && p - kept > DROP_EVERY) {
             ins_drop_pages(kept, (size_t)(p - kept));
             kept = p;
+            if (ins_limit_hit(ps->limit))
+                return;
         }
     }
     piece->n_lines += piece->end > piece->begin && piece->end[-1] != '\n';
@@ -465,6 +467,8 @@ static enum ins_status parse_all(struct parse *ps, struct ins_error *err)
 {
     struct ins_plume_lines *l = ps->l;
     ins_parallel(ps->n_pieces, count_lines, ps);
+    if (ins_limit_room(ps->limit, 0, err) != INS_OK)
+        return INS_E_LIMIT;
     if (!place_pieces(ps))
         return ins_fail(err, INS_E_INPUT, 0,
                         "the file has more than %" PRIu32 " operations",

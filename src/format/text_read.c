@@ -351,6 +351,7 @@ enum ins_status ins_text_read(const struct ins_input *in,
     r.b = ins_builder_new();
     if (!r.b)
         return ins_nomem(err, "the history");
+    ins_builder_limit(r.b, o->limit);
     take_lines(&r, o->limit);
     enum ins_status st = r.x.st;
     if (st == INS_OK) {

@@ -19,6 +19,7 @@ enum { USED_AS_LIST = 1, USED_AS_REGISTER = 2 };
 
 struct ins_builder {
     struct ins_error error;
+    struct ins_limit *limit;
     struct ins_literals literals;
 
     struct column session_column, txn_column, key_column, value_column;
@@ -52,6 +53,11 @@ struct ins_builder *ins_builder_new(void)
     if (b)
         b->init_txn = INS_NONE;
     return b;
+}
+
+void ins_builder_limit(struct ins_builder *b, struct ins_limit *limit)
+{
+    b->limit = limit;
 }
 
 void ins_builder_free(struct ins_builder *b)
@@ -467,7 +473,7 @@ static void copy_txns(const struct ins_builder *b, struct ins_history *h,
         h->txn_begin[0] = h->txn_end[0] = INS_NO_TIME;
 }
 
-/* Operations, stably sorted by the id of their transaction. */
+/* Operations, stably sorted by the id of their transaction; up to a limit. */
 static void copy_ops(const struct ins_builder *b, struct ins_history *h,
                      const uint32_t *id, uint32_t *next)
 {
@@ -484,6 +490,8 @@ static void copy_ops(const struct ins_builder *b, struct ins_history *h,
     h->txn_op[h->n_txns] = h->n_ops = at;
     for (size_t i = 0; i < n; i++) {
         const uint32_t t = id[b->op_txn.at[i]];
+        if (!(i & 0xffff) && ins_limit_hit(b->limit))
+            return;
         if (!t)
             continue;
         h->op_key[next[t]] = b->op_key.at[i];
@@ -572,6 +580,9 @@ static enum ins_status fill(struct ins_builder *b, struct ins_history *h,
     h->n_sessions = number_sessions(b, number, size);
     h->n_txns = n_given + 1 - (b->init_txn != INS_NONE);
     h->n_keys = b->keys.len;
+    st = ins_limit_room(b->limit, 12 * (uint64_t)b->op_key.len, err);
+    if (st != INS_OK)
+        goto out;
     if (!allocate(b, h)) {
         st = ins_nomem(err, "the history");
         goto out;
@@ -580,6 +591,9 @@ static enum ins_status fill(struct ins_builder *b, struct ins_history *h,
     copy_txns(b, h, number, next, id);
     memset(next, 0, ((size_t)n_given + 1) * sizeof *next);
     copy_ops(b, h, id, next);
+    st = ins_limit_room(b->limit, 0, err);
+    if (st != INS_OK)
+        goto out;
     copy_keys(b, h);
     name_initial(b, h);
     h->n_lists = (uint32_t)b->list_off.len;
@@ -621,7 +635,7 @@ enum ins_status ins_builder_finish(struct ins_builder *b, unsigned threads,
     ins_vec_u32_release(&b->op_key);
     ins_vec_u64_release(&b->op_value);
     if (st == INS_OK)
-        st = ins_history_freeze(h, threads, NULL, err);
+        st = ins_history_freeze(h, threads, b->limit, err);
     if (st != INS_OK) {
         ins_history_free(h);
         return st;

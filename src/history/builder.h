@@ -11,6 +11,8 @@ struct ins_builder;
 
 struct ins_builder *ins_builder_new(void);
 void ins_builder_free(struct ins_builder *b);
+/* Finishing heeds this limit, which is borrowed; the calls before do not look at it. */
+void ins_builder_limit(struct ins_builder *b, struct ins_limit *limit);
 
 /* The session of that name, made when it is new. */
 uint32_t ins_builder_session(struct ins_builder *b, struct ins_lit name);

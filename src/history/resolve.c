@@ -413,6 +413,8 @@ static bool run_rounds(struct ins_resolver *r)
         largest = n > largest ? n : largest;
     }
     const uint64_t room = total / ROUNDS + largest;
+    if (ins_limit_memory(r->limit, room * sizeof *r->card))
+        return false;
     r->card = INS_NEW(struct ins_card, room);
     if (!r->card)
         return false;
@@ -471,7 +473,8 @@ enum ins_status ins_resolve(struct ins_history *h, unsigned threads,
     r->h = h;
     r->limit = limit;
     const bool parted = split(r, threads);
-    if (!h->op_from) /* a generator may have filled memory of its own */
+    /* a generator may have filled memory of its own */
+    if (!h->op_from && !ins_limit_memory(limit, sizeof *h->op_from * h->n_ops))
         h->op_from = INS_NEW(uint32_t, h->n_ops);
     enum ins_status st = INS_OK;
     if (!parted || !h->op_from || !run(r, mark) || !survey(r) || !run_rounds(r))

@@ -399,7 +399,8 @@ void ins_settle(void *resolver, unsigned i)
         p->bench = new_bench(r);
     p->failed = !p->bench;
     unsigned b;
-    while (!p->failed && (b = atomic_fetch_add(&r->upcoming, 1)) < r->last)
+    while (!p->failed && (b = atomic_fetch_add(&r->upcoming, 1)) < r->last &&
+           !ins_limit_hit(r->limit))
         p->failed = !settle_bucket(r, p, b);
     p->failed |= p->misread.failed || p->ambiguous.failed || p->group_off.failed ||
                  p->group_txn.failed;

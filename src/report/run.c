@@ -73,7 +73,7 @@ void ins_run_put_events(struct ins_buf *b, const char *path,
                         void (*put_json)(struct ins_buf *, const char *, size_t))
 {
     struct ins_input in;
-    if (ins_input_open(&in, path, NULL))
+    if (ins_input_open(&in, path, NULL, NULL))
         return;
     size_t faults = 0;
     size_t errors = 0;

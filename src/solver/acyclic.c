@@ -144,8 +144,10 @@ static void exclude_pairs(struct ins_solver *s)
     if (first && next) {
         for (uint32_t v = 0; v < o->n; v++)
             first[v] = INS_NO_LIT;
-        for (uint32_t u = 0; u < o->n && !s->failed; u++)
+        for (uint32_t u = 0; u < o->n && !s->failed && !s->stopped; u++) {
             exclude_pairs_at(s, u, first, next);
+            s->stopped |= !(u & 1023) && ins_limit_hit(s->limit);
+        }
     } else {
         s->failed = true;
     }
@@ -162,6 +164,9 @@ void ins_acyclic_init(struct ins_solver *s)
     }
     take_edges(s);
     group_by_literal(s);
+    s->stopped |= ins_limit_hit(s->limit);
+    if (s->stopped)
+        return;
     if (ins_order_init(&t->order, s->n_nodes, t->edge, (uint32_t)s->edge.len,
                        s->hint) != INS_OK) {
         s->failed = true;

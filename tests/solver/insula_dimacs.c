@@ -87,7 +87,7 @@ int main(int argc, char **argv)
     }
     struct ins_input in;
     struct ins_error err = {0};
-    if (ins_input_open(&in, argv[i], &err)) {
+    if (ins_input_open(&in, argv[i], NULL, &err)) {
         (void)fprintf(stderr, "insula_dimacs: %s\n", err.text);
         return 3;
     }
