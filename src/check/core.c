@@ -19,8 +19,8 @@ INS_VEC(alternative, struct alternative);
 struct finder {
     struct ins_core *c;
     const struct ins_problem *p;
-    struct ins_limit *limit;
-    uint64_t n_fixed; /* edges of the engine */
+    struct ins_limit *limit, less; /* of the first solution; of the rest */
+    uint64_t n_fixed;              /* edges of the engine */
     uint64_t work;
     struct ins_vec_alternative alt;
     uint8_t *in; /* by alternative */
@@ -132,10 +132,7 @@ static bool adopt(struct finder *f, struct ins_solver *s)
     }
     for (size_t i = 0; i < ins_solver_n_steps(s); i++) {
         const struct ins_step step = ins_solver_step(s, i);
-        note_lits(seen, step.lit, step.n_lits);
-        for (uint32_t j = 0; j < step.n_edges; j++)
-            if (step.edge[j] >= f->n_fixed)
-                seen[abs(p->edge.at[f->edge.at[step.edge[j] - f->n_fixed]].lit)] = 1;
+        note_lits(seen, step.lit, step.n_lits); /* a cycle: of all its edges */
     }
     for (size_t i = 0; i < f->alt.len; i++) {
         const struct alternative a = f->alt.at[i];
@@ -242,7 +239,7 @@ static bool are_few(const struct ins_engine *e)
         const ins_key k = ins_op_key(e->h, e->read_op[e->open_read[i]]);
         cases += (uint64_t)e->open_live[i] * (e->key_ver[k + 1] - e->key_ver[k]);
     }
-    return pairs + e->n_open_read <= FEW && cases + e->n_reads <= 16 * FEW;
+    return pairs + e->n_open_read <= FEW && cases + e->n_reads <= (uint64_t)16 * FEW;
 }
 
 /* Open read i, where it is from a version that is known to be older than another. */
@@ -302,9 +299,10 @@ static uint64_t count_edges(const struct ins_engine *e)
 }
 
 /* What is left of the time is for telling what was found, too. */
-static void limit_rest(struct finder *f, struct ins_limit *less)
+static void limit_rest(struct finder *f)
 {
     const struct ins_limit *all = f->limit;
+    struct ins_limit *less = &f->less;
     if (!all)
         return;
     ins_limit_init(less, 0, all->memory_bytes);
@@ -329,8 +327,7 @@ static bool find(struct finder *f)
     memset(f->in, 1, f->alt.len + 1);
     if (!still_refuted(f))
         return false;
-    struct ins_limit less;
-    limit_rest(f, &less);
+    limit_rest(f);
     drop_each(f);
     if (f->few)
         try_smaller(f);

@@ -218,6 +218,8 @@ static void judge(struct run *q, bool tiny, uint32_t levels)
         .levels = levels, .threads = 1, .certificate = true};
     if (ins_check(q->h, &o, &r, &err) != INS_OK)
         q->wrong = "no verdicts";
+    if (!q->wrong && r->certificate && r->certificate->text.len >= MAX_TEXT)
+        q->wrong = "a certificate of that size";
     if (!q->wrong && r->certificate) {
         q->len = r->certificate->text.len;
         memcpy(q->text, r->certificate->text.at, q->len);
