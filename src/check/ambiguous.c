@@ -308,7 +308,8 @@ static enum ins_verdict loop(struct weak *w, struct ins_result *r, bool certific
         if (w->p.failed || ins_limit_hit(w->e.limit))
             return INS_UNDECIDED;
         if (!w->found)
-            return pass(w, r, certificate);
+            return ins_lists_hold(&w->e, w->order) ? pass(w, r, certificate)
+                                                   : INS_UNDECIDED;
     }
 }
 

@@ -538,6 +538,47 @@ static struct ins_edge rw_edge(const struct ins_engine *e, ins_txn from, ins_txn
     return d;
 }
 
+/* Does the list read by op show append a, and b later or not at all? */
+static bool shows_before(const struct ins_history *h, uint32_t op, uint32_t a,
+                         uint32_t b)
+{
+    const uint64_t list = h->op_value[op];
+    for (uint64_t i = h->list_off[list]; i < h->list_off[list + 1]; i++) {
+        if (h->list_elem[i] == h->op_value[b])
+            return false;
+        if (h->list_elem[i] == h->op_value[a])
+            return true;
+    }
+    return false;
+}
+
+/* Find a list that shows an append of `from` before one of `to`. */
+static bool shown_edge(const struct ins_engine *e, ins_txn from, ins_txn to,
+                       struct ins_edge *out)
+{
+    const struct ins_history *h = e->h;
+    for (uint32_t i = e->write_off[to]; h->has_lists && i < e->write_off[to + 1]; i++) {
+        const ins_key k = e->ver_key[e->write_ver[i]];
+        if (!ins_is_list_key(h, k) || ins_engine_version(e, k, from) == INS_NONE)
+            continue;
+        const uint32_t a = write_op(h, from, k), b = write_op(h, to, k);
+        for (uint32_t op = 0; op < h->n_ops; op++) {
+            const bool sound =
+                h->op_key[op] == k &&
+                (h->op_from[op] < INS_FROM_SPECIAL || h->op_from[op] == INS_FROM_OWN);
+            const ins_txn t = sound ? ins_op_txn(h, op) : INS_INIT;
+            if (!sound || !(ins_counted(h, t) || e->optional[t]) ||
+                !shows_before(h, op, a, b))
+                continue;
+            *out = ww_edge(e, from, to, k, INS_WHY_LIST);
+            out->reader = t;
+            out->reader_op = op;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The edge between two transactions that an EDGE variable stands for: an
  * anti-dependency on a key that one reads and the other writes, else an order of
  * versions that both write. */
@@ -547,6 +588,10 @@ static struct ins_edge open_edge(const struct ins_engine *e,
     const ins_txn from = ins_node_txn(e, x->from), to = ins_node_txn(e, x->to);
     const bool may_miss = x->from == ins_begin_node(e, from);
     const bool may_overwrite = x->from == ins_commit_node(e, from);
+    struct ins_edge list;
+    if (may_overwrite && x->to == ins_ww_target(e, to) &&
+        shown_edge(e, from, to, &list))
+        return list;
     for (uint32_t i = e->write_off[to]; may_miss && i < e->write_off[to + 1]; i++) {
         const ins_key k = e->ver_key[e->write_ver[i]];
         const uint32_t r = read_of(e, from, k);
@@ -579,8 +624,10 @@ static struct ins_edge sure_edge(const struct ins_engine *e,
     if (from == INS_INIT)
         return ins_edge_bare(from, to, INS_SO, INS_WHY_INITIAL);
     const struct ins_edge known = static_edge(e, from, to);
-    return known.type == INS_RT && !ended_before(e->h, from, to) ? open_edge(e, x)
-                                                                 : known;
+    const bool holds = known.type == INS_RT
+                           ? e->level == INS_SSER && ended_before(e->h, from, to)
+                           : known.rule != INS_WHY_ASSUMED;
+    return holds ? known : open_edge(e, x);
 }
 
 /* An edge that a true literal brings. */

@@ -224,6 +224,11 @@ enum ins_found ins_saturate(struct ins_engine *e, struct ins_vec_u32 *cycle);
 /* order.c: does this order of all nodes (a permutation) satisfy the level?  False too
  * when a limit is hit. */
 bool ins_order_holds(struct ins_engine *e, const uint32_t *order);
+
+/* open_lists.c: do the lists that were read begin the lists that this order of the
+ * nodes makes of the appends?  Looked at where optional transactions may have joined
+ * in. */
+bool ins_lists_hold(const struct ins_engine *e, const uint32_t *order);
 /* schedule.c: try to build one that does; `rank` by node says what to prefer.  Always
  * leaves a complete order, topological for the links, in `order`; true when it holds.
  */

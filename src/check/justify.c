@@ -246,7 +246,8 @@ static uint32_t n_links(const struct ins_argument *p, struct ins_walk w)
 /* A cycle that starts elsewhere would tell of a transaction that does not count. */
 static bool counts(const struct ins_engine *e, ins_txn t)
 {
-    return t == INS_INIT || ins_counted(e->h, t) || e->optional[t];
+    return t == INS_INIT || ins_counted(e->h, t) || e->optional[t] ||
+           e->definite_since[t] != INS_NONE;
 }
 
 /* The best of the shortest cycles through some nodes of `cycle`. */

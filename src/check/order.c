@@ -117,7 +117,8 @@ bool ins_order_holds(struct ins_engine *e, const uint32_t *order)
             q.current[k] = e->n_vers + k;
         for (uint32_t i = 0; i < e->n_nodes; i++)
             q.at[order[i]] = i;
-        ok = sessions_hold(&q) && times_hold(&q) && steps_hold(&q, order);
+        ok = sessions_hold(&q) && times_hold(&q) && steps_hold(&q, order) &&
+             ins_lists_hold(e, order);
     }
     ins_free(q.current);
     ins_free(q.at);

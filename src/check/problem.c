@@ -81,20 +81,33 @@ static int edge_lit(struct ins_problem *p, uint32_t from, uint32_t to)
     return (int)*slot;
 }
 
-static void require_edge(struct ins_problem *p, const struct conds *c, uint32_t from,
-                         uint32_t to)
+void ins_problem_require(struct ins_problem *p, const int *cond, size_t n,
+                         uint32_t from, uint32_t to)
 {
-    if (c->n <= 1) {
-        put_edge(p, c->n ? c->lit[0] : 0, from, to);
+    if (n <= 1) {
+        put_edge(p, n ? cond[0] : 0, from, to);
         return;
     }
     const int edge = edge_lit(p, from, to);
     if (!edge)
         return;
-    for (unsigned i = 0; i < c->n; i++)
-        put_lit(p, -c->lit[i]);
+    for (size_t i = 0; i < n; i++)
+        put_lit(p, -cond[i]);
     put_lit(p, edge);
     end_clause(p, INS_CLAUSE_IMPLY, 0);
+}
+
+static void require_edge(struct ins_problem *p, const struct conds *c, uint32_t from,
+                         uint32_t to)
+{
+    ins_problem_require(p, c->lit, c->n, from, to);
+}
+
+void ins_problem_need(struct ins_problem *p, int cond, ins_txn t)
+{
+    put_lit(p, -cond);
+    put_lit(p, (int)p->count_var[t]);
+    end_clause(p, INS_CLAUSE_NEED, 0);
 }
 
 void ins_problem_demand(struct ins_problem *p, const int *cond, size_t n, ins_txn t1,
@@ -222,11 +235,8 @@ static void state_counts(struct ins_problem *p)
                 continue;
             put_edge(p, (int)p->count_var[t], ins_commit_node(e, w),
                      ins_begin_node(e, t));
-            if (!e->optional[w])
-                continue;
-            put_lit(p, -(int)p->count_var[t]);
-            put_lit(p, (int)p->count_var[w]);
-            end_clause(p, INS_CLAUSE_NEED, 0);
+            if (e->optional[w])
+                ins_problem_need(p, (int)p->count_var[t], w);
         }
     }
 }
@@ -265,11 +275,8 @@ static void state_choice(struct ins_problem *p, uint32_t i)
         if (w == INS_INIT)
             continue;
         put_edge(p, lit, ins_commit_node(e, w), ins_begin_node(e, t));
-        if (e->optional[w]) {
-            put_lit(p, -lit);
-            put_lit(p, (int)p->count_var[w]);
-            end_clause(p, INS_CLAUSE_NEED, 0);
-        }
+        if (e->optional[w])
+            ins_problem_need(p, lit, w);
     }
     if (e->optional[t])
         put_lit(p, -(int)p->count_var[t]);
@@ -297,6 +304,8 @@ bool ins_problem_init(struct ins_problem *p, struct ins_engine *e, const uint32_
         p->cand_first[v] = INS_NONE;
     if (e->has_optional)
         state_counts(p);
+    if (e->has_optional && e->h->has_lists)
+        ins_problem_lists(p);
     for (uint32_t i = 0; i < e->n_open_read; i++)
         if (e->read_ver[e->open_read[i]] == INS_NONE)
             state_choice(p, i);

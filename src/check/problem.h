@@ -104,6 +104,15 @@ bool ins_problem_after(struct ins_problem *p, uint32_t i, uint32_t place, uint32
  */
 bool ins_problem_initial(struct ins_problem *p, uint32_t r, uint32_t ver);
 
+/* Under all n conditions, at most six, node `from` is before node `to`. */
+void ins_problem_require(struct ins_problem *p, const int *cond, size_t n,
+                         uint32_t from, uint32_t to);
+/* When cond holds, optional transaction t counts. */
+void ins_problem_need(struct ins_problem *p, int cond, ins_txn t);
+
+/* open_lists.c: what lists say of transactions that may count. */
+void ins_problem_lists(struct ins_problem *p);
+
 /* Under all n conditions d.t2 is before t1; with the initial transaction as t1 they
  * cannot all hold. */
 void ins_problem_demand(struct ins_problem *p, const int *cond, size_t n, ins_txn t1,

@@ -125,6 +125,29 @@ bool ins_verify_reads(const struct ins_verifier *v, ins_txn reader, ins_txn w)
     return false;
 }
 
+/* Is op a list read that is from somebody, of a transaction that counts? */
+static bool is_list_read(const struct ins_verifier *v, uint32_t op)
+{
+    const struct ins_history *h = v->h;
+    const uint32_t from = h->op_from[op];
+    return !ins_is_write(h, op) && ins_is_list_key(h, ins_op_key(h, op)) &&
+           (from < INS_FROM_SPECIAL || from == INS_FROM_OWN);
+}
+
+/* A list read of a transaction that counts shows a before b. */
+static bool gives_list(const struct ins_verifier *v, ins_txn a, ins_txn b)
+{
+    const struct ins_history *h = v->h;
+    for (uint32_t op = 0; h->has_lists && op < h->n_ops; op++)
+        if (is_list_read(v, op) &&
+            ins_verify_write(v, a, ins_op_key(h, op)) != INS_NONE &&
+            ins_verify_write(v, b, ins_op_key(h, op)) != INS_NONE &&
+            ins_verify_counts(v, ins_op_txn(h, op)) && ins_verify_counts(v, b) &&
+            ins_verify_list_orders(h, op, a, b))
+            return true;
+    return false;
+}
+
 static bool gives_edge(const struct ins_verifier *v, uint32_t from, uint32_t to)
 {
     const ins_txn a = v->split ? from >> 1 : from, b = v->split ? to >> 1 : to;
@@ -139,6 +162,8 @@ static bool gives_edge(const struct ins_verifier *v, uint32_t from, uint32_t to)
     }
     if (from_commit && to == ins_verify_begin(v, b) && ins_verify_counts(v, b) &&
         ins_verify_reads(v, b, a))
+        return true;
+    if (from_commit && to == ins_verify_ww(v, b) && a != b && gives_list(v, a, b))
         return true;
     if (v->level < V_PC)
         return false;
@@ -343,7 +368,8 @@ static bool line_need(struct ins_verifier *v)
         bool reads = false;
         for (uint32_t op = v->h->txn_op[c->a];
              c->kind == CLAIM_COUNT && op < v->h->txn_op[c->a + 1]; op++)
-            reads |= v->source[op] == d->a;
+            reads |= v->source[op] == d->a ||
+                     (is_list_read(v, op) && ins_verify_list_shows(v->h, op, d->a));
         ok = reads;
     }
     return ok ? ins_verify_clause(v)
@@ -392,7 +418,7 @@ bool ins_verify_search(struct ins_verifier *v, bool *taken)
     } line[] = {{"order-var", line_order, V_PC}, {"from-var", line_from, V_RC},
                 {"count-var", line_count, V_RC}, {"edge-var", line_edge, V_RC},
                 {"one", line_one, V_RC},         {"need", line_need, V_RC},
-                {"imply", line_imply, V_PC},     {"loop", line_loop, V_RC},
+                {"imply", line_imply, V_RC},     {"loop", line_loop, V_RC},
                 {"rup", line_rup, V_RC}};
     for (size_t i = 0; i < sizeof line / sizeof *line; i++)
         if (ins_verify_word(v, line[i].word)) {

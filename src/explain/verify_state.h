@@ -118,4 +118,10 @@ bool ins_verify_counts(const struct ins_verifier *v, ins_txn t);
 bool ins_verify_from(const struct ins_verifier *v, uint32_t op, ins_txn w);
 bool ins_verify_reads(const struct ins_verifier *v, ins_txn t, ins_txn w);
 
+/* verify_steps.c: does the list of op show an append of w; one of a before one of b, or
+ * one of a while one of b is missing? */
+bool ins_verify_list_shows(const struct ins_history *h, uint32_t op, ins_txn w);
+bool ins_verify_list_orders(const struct ins_history *h, uint32_t op, ins_txn a,
+                            ins_txn b);
+
 #endif

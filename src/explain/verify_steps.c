@@ -165,9 +165,19 @@ static bool is_element(const struct ins_history *h, uint32_t op, uint32_t o,
            !(o > op && o < h->txn_op[ins_op_txn(h, op) + 1]);
 }
 
-/* Does the list of op show an append of a before one of b, or one of a while one of b
- * is missing?  The appends of one transaction stand together, so that is enough. */
-static bool list_orders(const struct ins_history *h, uint32_t op, ins_txn a, ins_txn b)
+bool ins_verify_list_shows(const struct ins_history *h, uint32_t op, ins_txn w)
+{
+    const uint64_t list = h->op_value[op];
+    for (uint64_t i = h->list_off[list]; i < h->list_off[list + 1]; i++)
+        for (uint32_t o = h->txn_op[w]; o < h->txn_op[w + 1]; o++)
+            if (is_element(h, op, o, h->list_elem[i]))
+                return true;
+    return false;
+}
+
+/* The appends of one transaction stand together, so one of each is enough. */
+bool ins_verify_list_orders(const struct ins_history *h, uint32_t op, ins_txn a,
+                            ins_txn b)
 {
     const uint64_t list = h->op_value[op];
     const uint32_t append = h->op_key[op] | INS_OP_WRITE;
@@ -205,7 +215,7 @@ static bool step_list(struct ins_verifier *v)
         return ins_verify_fault(v, "that operation is no list read that counts");
     if (!writes(v, a, k) || !writes(v, b, k))
         return false;
-    if (!list_orders(h, op, a, b))
+    if (!ins_verify_list_orders(h, op, a, b))
         return ins_verify_fault(v, "the list does not show that order");
     return put(v, &v->edge, ins_verify_commit(v, a), ins_verify_ww(v, b));
 }

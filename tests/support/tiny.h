@@ -56,8 +56,9 @@ struct tiny_history {
 struct tiny_profile {
     const char *name;
     uint8_t max_txns, max_keys, max_ops;
-    uint8_t lists;      /* percent of keys that are lists */
-    uint8_t duplicates; /* percent of writes that take a value already used */
+    uint8_t lists;               /* percent of keys that are lists */
+    uint8_t duplicates;          /* percent of writes that take a value already used */
+    uint8_t register_duplicates; /* the same, of registers alone */
     uint8_t aborted, indeterminate, unknown; /* percent */
     uint8_t no_init; /* percent of keys without an initial value */
     uint8_t roles;   /* percent of transactions that mostly read or mostly write */

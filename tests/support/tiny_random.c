@@ -26,6 +26,8 @@ const struct tiny_profile tiny_profiles[] = {
      .unknown = 10, .corrupt = 20},
     {"duplicate elements", 5, 2, 4, .lists = 80, .duplicates = 40, .indeterminate = 15,
      .corrupt = 20},
+    {"lists, and who counts is open", 6, 3, 4, .lists = 50, .register_duplicates = 60,
+     .indeterminate = 40, .corrupt = 10},
     {"real time", 6, 3, 4, .corrupt = 20, .times = true},
     {"real time of everything", 6, 3, 4, .lists = 30, .duplicates = 20, .aborted = 10,
      .indeterminate = 15, .unknown = 10, .no_init = 10, .corrupt = 20, .times = true},
@@ -69,7 +71,9 @@ static unsigned between(struct ins_rng *rng, unsigned low, unsigned high)
 
 static uint8_t fresh_value(struct store *s, unsigned key)
 {
-    if (s->next_value[key] > 1 && chance(s->rng, s->p->duplicates))
+    const unsigned percent =
+        s->p->duplicates + (s->h->list[key] ? 0u : s->p->register_duplicates);
+    if (s->next_value[key] > 1 && chance(s->rng, percent))
         return (uint8_t)ins_rng_below(s->rng, s->next_value[key]);
     return s->next_value[key]++;
 }
