@@ -36,7 +36,7 @@ static struct ins_history *generate(const char *level, uint32_t ops, uint64_t se
     return h;
 }
 
-static void load(struct result *r, const char *data, size_t size)
+static void load(struct result *r, const char *data, size_t size, unsigned threads)
 {
     struct ins_error err = {0};
     struct ins_history *h = NULL;
@@ -46,7 +46,7 @@ static void load(struct result *r, const char *data, size_t size)
     memcpy(copy, data, size);
     bin_fix_sums(copy, size);
     const struct ins_input in = {.data = copy, .size = size};
-    const struct ins_read_options o = {.threads = 2};
+    const struct ins_read_options o = {.threads = threads};
     if (ins_format_read(ins_format_find("insulab", NULL), &in, &o, &h, &err) != INS_OK)
         r->refused++;
     else if (ins_history_validate(h, &err) == INS_OK && same_frozen(h))
@@ -70,7 +70,7 @@ static void change_each_byte(struct result *r, char *data, size_t size)
     for (size_t at = first; at < size; at++)
         for (unsigned bit = 0; bit < 8; bit++) {
             data[at] = (char)(data[at] ^ 1 << bit);
-            load(r, data, size);
+            load(r, data, size, 1);
             data[at] = (char)(data[at] ^ 1 << bit);
         }
 }
@@ -96,7 +96,7 @@ static void move_reads(struct result *r, const char *data, size_t size,
         word[1] += round % 3 - 1;
         for (unsigned i = 0; i < 1 + round % 2; i++)
             memcpy(copy + from.offset + 4 * op[i], &word[i], 4);
-        load(r, copy, size);
+        load(r, copy, size, 1 + round % 64 / 63);
         ins_free(copy);
     }
 }
@@ -114,7 +114,7 @@ int main(void)
         if (!h || !tap_ok(&tap, ins_bin_has_index(h), "%s: has an index", levels[i]))
             return 1;
         (void)ins_format_find("insulab", NULL)->write(h, &out, &err);
-        load(&whole, out.at, out.len);
+        load(&whole, out.at, out.len, 3);
         (void)tap_ok(&tap, whole.same == 1, "%s: comes back as it was", levels[i]);
         change_each_byte(&bytes, out.at, out.len);
         (void)tap_ok(&tap, bytes.refused && bytes.same && !bytes.wrong,
