@@ -18,16 +18,15 @@ struct components {
 
 static void find_components(struct components *c, struct naive_matrix m, uint32_t n)
 {
+    memset(c, 0, sizeof *c);
     for (ins_txn t = 0; t < n; t++)
         m.row[t][0] &= ~UINT64_C(1);
     memset(m.row[0], 0, sizeof m.row[0]);
     naive_close(&m, n);
-    for (ins_txn t = 0; t < n; t++) {
-        c->of[t] = 0;
+    for (ins_txn t = 0; t < n; t++)
         for (ins_txn u = n - 1; u > 0; u--)
             if (naive_has(&m, t, u) && naive_has(&m, u, t))
                 c->of[t] = u;
-    }
 }
 
 /* Do all transactions of a's cycle lie in component `root`? */
