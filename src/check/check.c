@@ -39,6 +39,12 @@ static void decide(struct run *c, enum ins_level l, enum ins_verdict v, const ch
     }
 }
 
+static void fail_from(struct run *c, enum ins_level level)
+{
+    for (int l = (int)level; l <= INS_SSER; l++)
+        decide(c, (enum ins_level)l, INS_FAIL, NULL);
+}
+
 /* ---- one weak level ---- */
 
 static enum ins_status infer(struct run *c, enum ins_level level,
@@ -129,10 +135,12 @@ static enum ins_status check_level(struct run *c, enum ins_level level,
     enum ins_status st = build(c, level, known, &co, &stale);
     if (st == INS_OK) {
         *holds = is_acyclic(&co, &stale);
-        if (*holds)
+        if (*holds) {
             certify(c, level, &co);
-        else
+        } else {
+            fail_from(c, level); /* whether or not there is time to show it */
             st = build_for_show(c, level, known, &co, &stale);
+        }
         if (st == INS_OK && !*holds)
             st = ins_weak_cycles(&c->weak, &co, level, &stale, c->err);
     }
@@ -223,12 +231,6 @@ static enum ins_status holds_at_once(struct run *c, enum ins_level level, bool *
     return st;
 }
 
-static void fail_from(struct run *c, enum ins_level level)
-{
-    for (int l = (int)level; l <= INS_SSER; l++)
-        decide(c, (enum ins_level)l, INS_FAIL, NULL);
-}
-
 static enum ins_status check_weak(struct run *c, bool misread, bool not_repeated)
 {
     struct ins_co known = {0};
@@ -256,8 +258,6 @@ static enum ins_status check_weak(struct run *c, bool misread, bool not_repeated
         }
         if (st != INS_OK)
             break;
-        if (!holds)
-            fail_from(c, level);
         if (holds && !c->h->n_ambiguous && !c->ambiguous_lists)
             decide(c, level, INS_PASS, NULL);
         settled = holds;

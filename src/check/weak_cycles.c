@@ -24,7 +24,8 @@ struct search {
     ins_txn *next;          /* by transaction: its successor on the way */
     uint64_t *how;          /* STEP_SESSION, operation * 2, or edge * 2 + 1 */
     ins_txn *queue[2];      /* this level of inferred edges, and the next */
-    uint64_t ticks;
+    uint64_t ticks, poll; /* work done, and when to look at the limit again */
+    bool stopped;         /* by the limit: what was found stays */
     struct ins_vec_u64 best[2]; /* the path of the best cycle: (node, how) pairs */
     size_t best_edge[2];
     uint32_t best_cost[2];
@@ -84,6 +85,16 @@ static void expand_known(struct search *s, ins_txn t, uint32_t n[2])
     s->ticks += h->txn_op[t + 1] - h->txn_op[t] + 1;
 }
 
+static bool is_stopped(struct search *s)
+{
+    enum { POLL_TICKS = 1 << 16 };
+    if (s->ticks >= s->poll) {
+        s->poll = s->ticks + POLL_TICKS;
+        s->stopped = ins_limit_hit(s->w->limit);
+    }
+    return s->stopped;
+}
+
 /* Walk back from `from` to `to`.  With `inferred`, over all edges, those with fewest
  * inferred ones first; a node found over an inferred edge waits for its turn. */
 static bool walk_back(struct search *s, ins_txn from, ins_txn to, bool inferred)
@@ -99,6 +110,8 @@ static bool walk_back(struct search *s, ins_txn from, ins_txn to, bool inferred)
             if (s->queue[0][expanded] == to)
                 return true;
             expand_known(s, s->queue[0][expanded], n);
+            if (is_stopped(s))
+                return false;
         }
         if (!inferred || !co->off)
             return false;
@@ -107,6 +120,9 @@ static bool walk_back(struct search *s, ins_txn from, ins_txn to, bool inferred)
             const ins_txn t = s->queue[0][i];
             for (uint32_t e = co->off[t]; e < co->off[t + 1]; e++)
                 reach(s, co->edge[e].from, t, (uint64_t)e * 2 + 1, 1, n);
+            s->ticks += co->off[t + 1] - co->off[t];
+            if (is_stopped(s))
+                return false;
         }
         if (!n[1])
             return false;
@@ -213,7 +229,7 @@ static enum ins_status show_component(struct search *s, const uint32_t *list,
         }
         if (weaker_infers(s, e))
             continue;
-        if (tried && s->ticks > BUDGET)
+        if (s->stopped || (tried && s->ticks > BUDGET))
             break;
         if (tried >= TRIES && s->best[0].len && s->best[1].len)
             break;
@@ -336,8 +352,10 @@ static enum ins_status start(struct search *s)
                : ins_nomem(s->err, "cycles");
 }
 
-static void release(struct search *s)
+static enum ins_status finish(struct search *s, enum ins_status st)
 {
+    if (st == INS_OK && s->stopped)
+        st = ins_fail(s->err, INS_E_LIMIT, 0, "%s", ins_limit_reason(s->w->limit));
     ins_free(s->stamp);
     ins_free(s->next);
     ins_free(s->how);
@@ -345,6 +363,7 @@ static void release(struct search *s)
     ins_free(s->queue[1]);
     ins_vec_u64_release(&s->best[0]);
     ins_vec_u64_release(&s->best[1]);
+    return st;
 }
 
 enum ins_status ins_weak_cycles(struct ins_weak *w, const struct ins_co *co,
@@ -357,8 +376,7 @@ enum ins_status ins_weak_cycles(struct ins_weak *w, const struct ins_co *co,
         st = show_stale(&s, stale);
     if (st == INS_OK && co->n_components)
         st = show_components(&s);
-    release(&s);
-    return st;
+    return finish(&s, st);
 }
 
 /* ---- pattern g ---- */
@@ -393,6 +411,5 @@ enum ins_status ins_causality_cycles(struct ins_weak *w, const struct ins_co *co
         st = ins_story_end(&story, INS_CYCLIC_CO, INS_PLAIN, INS_RC, err);
     }
     ins_free(shown);
-    release(&s);
-    return st;
+    return finish(&s, st);
 }
