@@ -57,7 +57,7 @@ static void check_one(struct run *r, struct job *j)
     const struct insula_check_options check = {
         .levels = o->text[OPT_levels],
         .timeout_s = time_left(r),
-        .memory_limit = (uint64_t)o->number[OPT_memory_limit],
+        .memory_limit = memory_limit(o),
         .threads = r->threads_each,
         .max_listed = (unsigned)o->number[OPT_max_listed],
         .certificate = o->text[OPT_certificate],

@@ -7,6 +7,7 @@
  * and store/latest points at the last one.  The history is on disk before it is
  * checked. */
 #include "interrupt.h"
+#include "load.h"
 #include "output.h"
 #include "recording.h"
 #include "term.h"
@@ -95,7 +96,7 @@ static void check(struct run *r)
     const struct insula_check_options options = {
         .levels = o->text[OPT_levels],
         .timeout_s = o->number[OPT_timeout],
-        .memory_limit = (uint64_t)o->number[OPT_memory_limit],
+        .memory_limit = memory_limit(o),
         .threads = (unsigned)o->number[OPT_threads],
         .progress = progress_report,
         .progress_context = &r->progress,

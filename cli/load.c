@@ -2,14 +2,41 @@
 
 #include "term.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The limit of the container, 0 when there is none. */
+static uint64_t container_memory(void)
+{
+    char line[32] = "";
+    FILE *f = fopen("/sys/fs/cgroup/memory.max", "re");
+    if (!f)
+        return 0;
+    if (!fgets(line, sizeof line, f))
+        line[0] = '\0';
+    (void)fclose(f);
+    return strtoull(line, NULL, 10); /* "max" is no number */
+}
+
+uint64_t memory_limit(const struct options *o)
+{
+    if (opt_given(o, OPT_memory_limit))
+        return (uint64_t)o->number[OPT_memory_limit];
+    uint64_t memory =
+        (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t container = container_memory();
+    if (container && container < memory)
+        memory = container;
+    return memory / 10 * 9;
+}
+
 struct insula_load_options load_options(const struct options *o, unsigned threads)
 {
     return (struct insula_load_options){.format = o->text[OPT_format],
                                         .init = o->text[OPT_init],
                                         .threads = threads,
                                         .timeout_s = o->number[OPT_timeout],
-                                        .memory_limit =
-                                            (uint64_t)o->number[OPT_memory_limit]};
+                                        .memory_limit = memory_limit(o)};
 }
 
 void load_tell_note(const struct insula_history *h, const char *path,

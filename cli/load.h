@@ -5,6 +5,10 @@
 #include "insula.h"
 #include "options.h"
 
+/* --memory-limit, or nine tenths of what the machine or its container has: to stop with
+ * a word is better than to be killed without one. */
+uint64_t memory_limit(const struct options *o);
+
 /* The load options of a command line; threads 0 leaves the choice to the library. */
 struct insula_load_options load_options(const struct options *o, unsigned threads);
 
