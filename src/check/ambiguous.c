@@ -353,7 +353,7 @@ static enum ins_verdict decide(struct weak *w, struct ins_result *r, bool certif
     ins_known(&w->e);
     const bool acyclic = ins_topo(&w->e, &cycle);
     enum ins_verdict v = INS_UNDECIDED;
-    if (!acyclic && !w->e.unsure) {
+    if (!acyclic) {
         struct ins_argument p = {0};
         ins_justify(&w->e, &cycle, &p);
         if (!p.failed) {
@@ -384,9 +384,8 @@ static enum ins_status check_level(const struct ins_history *h, enum ins_level l
         return st;
     l->verdict = decide(&w, r, o->certificate);
     if (l->verdict == INS_UNDECIDED)
-        l->why = w.e.unsure                                ? ins_unsure
-                 : o->limit && atomic_load(&o->limit->hit) ? ins_limit_reason(o->limit)
-                                                           : "out of memory";
+        l->why = o->limit && atomic_load(&o->limit->hit) ? ins_limit_reason(o->limit)
+                                                         : "out of memory";
     weak_release(&w);
     l->seconds += (double)(ins_now_ns() - start) * 1e-9;
     return INS_OK;

@@ -59,7 +59,8 @@ static struct ins_edge ww_edge(const struct ins_engine *e, ins_txn from, ins_txn
     return x;
 }
 
-/* The counted read of k with the longest list: it shows all that any read shows. */
+/* The counted read of k with the longest list of which each element is known: it shows
+ * all that any such read shows. */
 static uint32_t list_reader(const struct ins_engine *e, ins_key k)
 {
     const struct ins_history *h = e->h;
@@ -69,7 +70,8 @@ static uint32_t list_reader(const struct ins_engine *e, ins_key k)
         if (!ins_counted(h, t))
             continue;
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-            if (h->op_key[op] != k || h->op_from[op] == INS_FROM_UNKNOWN)
+            if (h->op_key[op] != k ||
+                (h->op_from[op] >= INS_FROM_SPECIAL && h->op_from[op] != INS_FROM_OWN))
                 continue;
             const uint64_t list = h->op_value[op];
             const uint64_t len = h->list_off[list + 1] - h->list_off[list];

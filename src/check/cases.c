@@ -109,8 +109,18 @@ static uint32_t demand_for(const struct split *s, int lit)
     return INS_NONE;
 }
 
+/* Which places transactions take in a list is no case that can be told. */
+static bool has_places(const struct ins_problem *p)
+{
+    for (size_t i = 0; i < p->var.len; i++)
+        if (p->var.at[i].kind == INS_VAR_PLACE)
+            return true;
+    return false;
+}
+
 static void add_leaf(struct split *s, uint32_t loop)
 {
+    s->failed |= !s->depth && has_places(s->p);
     const struct ins_leaf f = {(uint32_t)s->c->assumed.len, s->depth, loop,
                                (uint32_t)s->c->demand.len};
     const struct ins_loop *l = &s->c->loop.at[loop];
@@ -209,7 +219,7 @@ static void explore(struct split *s) // NOLINT(misc-no-recursion)
     }
     if (!best)
         best = open_in_clauses(s);
-    if (!best) {
+    if (!best || s->p->var.at[abs(best) - 1].kind == INS_VAR_PLACE) {
         s->failed = true; /* not refuted by what is at hand */
         return;
     }

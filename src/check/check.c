@@ -15,7 +15,7 @@ struct run {
     struct ins_result *r;
     struct ins_weak weak;
     uint32_t asked;
-    bool ambiguous_lists; /* list reads that equal appends explain in several ways */
+    bool ambiguous; /* reads, or lists, that have several explanations */
     struct ins_error *err;
 };
 
@@ -112,8 +112,7 @@ static enum ins_status build_for_show(struct run *c, enum ins_level level,
 
 static void certify(struct run *c, enum ins_level level, const struct ins_co *co)
 {
-    if (!c->o->certificate || c->h->n_ambiguous || c->ambiguous_lists ||
-        c->r->level[level].verdict == INS_FAIL)
+    if (!c->o->certificate || c->ambiguous || c->r->level[level].verdict == INS_FAIL)
         return;
     struct ins_certificate *cert = ins_certificate_get(c->r, c->h);
     if (cert)
@@ -258,7 +257,7 @@ static enum ins_status check_weak(struct run *c, bool misread, bool not_repeated
         }
         if (st != INS_OK)
             break;
-        if (holds && !c->h->n_ambiguous && !c->ambiguous_lists)
+        if (holds && !c->ambiguous)
             decide(c, level, INS_PASS, NULL);
         settled = holds;
     }
@@ -277,12 +276,6 @@ static enum ins_status check_rest(struct run *c)
         .progress = c->o->progress,
         .progress_context = c->o->progress_context,
     };
-    if (c->ambiguous_lists) {
-        for (int l = INS_RC; l <= INS_SSER; l++)
-            decide(c, (enum ins_level)l, INS_UNDECIDED,
-                   "a list shows an element that was appended more than once");
-        return INS_OK;
-    }
     for (int l = INS_RC; l <= INS_SSER; l++)
         if (asked(c, (enum ins_level)l) && c->r->level[l].verdict == INS_NOT_ASKED)
             o.levels |= UINT32_C(1) << l;
@@ -292,10 +285,12 @@ static enum ins_status check_rest(struct run *c)
     enum ins_status st = INS_OK;
     const uint32_t weak = o.levels & (1 << INS_RC | 1 << INS_RA | 1 << INS_CC);
     const int64_t start = ins_now_ns();
+    const size_t first = c->r->anomaly.len;
     if (weak)
         st = ins_ambiguous_check(c->h, &o, c->r, c->err);
     if (st == INS_OK && o.levels != weak)
         st = ins_strong_check(c->h, &o, c->r, c->err);
+    ins_tell_once(c->r, first);
     if (o.levels)
         ins_result_stage(c->r, "search", seconds_since(start));
     return st;
@@ -349,23 +344,6 @@ static enum ins_status check_all(struct run *c)
     return st;
 }
 
-/* Of a transaction that counts, or that may count because of an ambiguous read. */
-static bool has_ambiguous_lists(const struct ins_history *h)
-{
-    if (!h->has_lists || !h->has_misreads)
-        return false;
-    for (ins_txn t = 1; t < h->n_txns; t++) {
-        if (!ins_counted(h, t) &&
-            !(h->n_ambiguous && h->txn_status[t] == INS_INDETERMINATE))
-            continue;
-        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
-            if (!ins_is_write(h, op) && h->op_from[op] == INS_FROM_AMBIGUOUS &&
-                ins_is_list_key(h, ins_op_key(h, op)))
-                return true;
-    }
-    return false;
-}
-
 enum ins_status ins_check(const struct ins_history *h,
                           const struct ins_check_options *o, struct ins_result **out,
                           struct ins_error *err)
@@ -381,7 +359,7 @@ enum ins_status ins_check(const struct ins_history *h,
     c.r = INS_NEW0(struct ins_result, 1);
     if (!c.r)
         return ins_nomem(err, "the result");
-    c.ambiguous_lists = has_ambiguous_lists(h);
+    c.ambiguous = h->n_ambiguous || h->has_open_lists;
     c.weak = (struct ins_weak){.h = h,
                                .limit = o->limit,
                                .threads = o->threads,

@@ -16,26 +16,31 @@ static bool is_external(const struct ins_history *h, uint32_t op)
            (from < INS_FROM_SPECIAL || from == INS_FROM_AMBIGUOUS);
 }
 
+static bool same_result(const struct ins_history *h, uint32_t a, uint32_t b)
+{
+    if (!ins_is_list_key(h, ins_op_key(h, a)))
+        return h->op_value[a] == h->op_value[b];
+    const uint64_t *const off = h->list_off;
+    const uint64_t x = h->op_value[a], y = h->op_value[b], n = off[x + 1] - off[x];
+    return n == off[y + 1] - off[y] &&
+           (!n || !memcmp(h->list_elem + off[x], h->list_elem + off[y],
+                          n * sizeof *h->list_elem));
+}
+
 /* Does an external read of the same transaction before op disagree with it? */
 static bool disagrees(const struct ins_history *h, ins_txn t, uint32_t op)
 {
     for (uint32_t o = h->txn_op[t]; o < op; o++)
         if (h->op_key[o] == h->op_key[op] && is_external(h, o) &&
-            (h->op_from[o] != h->op_from[op] ||
-             (!ins_is_list_key(h, h->op_key[op]) && h->op_value[o] != h->op_value[op])))
+            !same_result(h, o, op))
             return true;
     return false;
 }
 
-static bool could_commit(struct ins_engine *e, ins_txn t)
+static bool could_commit(const struct ins_engine *e, ins_txn t)
 {
     const struct ins_history *h = e->h;
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-        if (is_external(h, op) && h->op_from[op] == INS_FROM_AMBIGUOUS &&
-            ins_is_list_key(h, ins_op_key(h, op))) {
-            e->unsure = true;
-            return false;
-        }
         if (!ins_is_write(h, op) && bad_read(h->op_from[op]))
             return false;
         if (e->level != INS_RC && is_external(h, op) && disagrees(h, t, op))
@@ -67,21 +72,71 @@ static bool reads_from_nobody(const struct ins_engine *e, ins_txn t)
     return false;
 }
 
+/* Lists of these keys may show appends of uncounted transactions: `seen` marks keys
+ * that t has read, those of open lists when `open`.  True when one is new. */
+static bool mark_shown_keys(const struct ins_history *h, ins_txn t, bool open,
+                            uint8_t *seen)
+{
+    bool more = false;
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+        const uint32_t from = h->op_from[op];
+        const ins_key k = ins_op_key(h, op);
+        if (ins_is_write(h, op) || !ins_is_list_key(h, k) || ins_from_nobody(from) ||
+            seen[k] ||
+            (open && from != INS_FROM_AMBIGUOUS && from != INS_FROM_OWN_OPEN))
+            continue;
+        seen[k] = 1;
+        more = true;
+    }
+    return more;
+}
+
+static bool appends_to(const struct ins_history *h, ins_txn t, const uint8_t *keys)
+{
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
+        if (ins_is_write(h, op) && keys[ins_op_key(h, op)])
+            return true;
+    return false;
+}
+
+/* What the transactions from waiting[*done] on have read from, and who appended to the
+ * lists that they have read. */
+static void consider_sources(struct ins_engine *e, struct ins_vec_u32 *waiting,
+                             size_t *done, uint8_t *seen)
+{
+    const struct ins_history *h = e->h;
+    bool more = *done == 0 && h->has_open_lists;
+    for (; *done < waiting->len; ++*done) {
+        const ins_txn t = waiting->at[*done];
+        more |= seen && mark_shown_keys(h, t, false, seen);
+        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
+            if (!ins_is_write(h, op) && h->op_from[op] < INS_FROM_SPECIAL)
+                consider(e, h->op_from[op], waiting);
+    }
+    for (ins_txn t = 1; seen && more && t < h->n_txns; t++)
+        if (h->txn_status[t] == INS_INDETERMINATE && appends_to(h, t, seen))
+            consider(e, t, waiting);
+}
+
 /* An uncounted transaction is optional when a counted or optional one may have read
- * from it. */
+ * from it, or may have seen it in a list. */
 static void find_optional(struct ins_engine *e)
 {
     const struct ins_history *h = e->h;
     struct ins_vec_u32 waiting = {0};
+    size_t done = 0;
+    uint8_t *seen = h->has_lists ? INS_NEW0(uint8_t, h->n_keys) : NULL;
+    e->failed |= h->has_lists && !seen;
     for (uint32_t g = 0; g < h->n_groups; g++)
         for (uint64_t i = h->group_off[g]; i < h->group_off[g + 1]; i++)
             consider(e, h->group_txn[i], &waiting);
-    for (size_t i = 0; i < waiting.len; i++) {
-        const ins_txn t = waiting.at[i];
-        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
-            if (!ins_is_write(h, op) && h->op_from[op] < INS_FROM_SPECIAL)
-                consider(e, h->op_from[op], &waiting);
-    }
+    for (ins_txn t = 1; seen && h->has_open_lists && t < h->n_txns; t++)
+        if (ins_counted(h, t))
+            (void)mark_shown_keys(h, t, true, seen);
+    do
+        consider_sources(e, &waiting, &done, seen);
+    while (done < waiting.len);
+    ins_free(seen);
     /* What reads from a transaction that cannot have committed cannot have either. */
     for (bool again = true; again;) {
         again = false;
@@ -95,9 +150,28 @@ static void find_optional(struct ins_engine *e)
     ins_vec_u32_release(&waiting);
 }
 
-static bool present(const struct ins_engine *e, ins_txn t)
+/* The order of a list is for places.c to find where some list is open, and where it
+ * depends on transactions that may not count. */
+static bool fill_placed(struct ins_engine *e)
 {
-    return t != INS_INIT && (ins_counted(e->h, t) || e->optional[t]);
+    const struct ins_history *h = e->h;
+    e->key_placed = INS_NEW0(uint8_t, h->n_keys);
+    if (!e->key_placed || !h->has_lists || (!h->has_open_lists && !e->has_optional))
+        return e->key_placed != NULL;
+    for (ins_txn t = 1; t < h->n_txns; t++) {
+        if (!ins_engine_present(e, t))
+            continue;
+        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+            const uint32_t from = h->op_from[op];
+            const ins_key k = ins_op_key(h, op);
+            if (ins_is_list_key(h, k) &&
+                (e->optional[t] ||
+                 (!ins_is_write(h, op) &&
+                  (from == INS_FROM_AMBIGUOUS || from == INS_FROM_OWN_OPEN))))
+                e->key_placed[k] = e->has_placed = true;
+        }
+    }
+    return true;
 }
 
 /* ---- versions ---- */
@@ -117,7 +191,7 @@ static bool fill_versions(struct ins_engine *e)
     for (ins_txn t = 1; t < h->n_txns; t++) {
         if (ins_engine_stop(e, t))
             return false;
-        if (!present(e, t))
+        if (!ins_engine_present(e, t))
             continue;
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
             if (final_write(h, op)) {
@@ -139,7 +213,7 @@ static bool fill_versions(struct ins_engine *e)
     for (ins_txn t = 1; t < h->n_txns; t++) {
         if (ins_engine_stop(e, t))
             return false;
-        if (!present(e, t))
+        if (!ins_engine_present(e, t))
             continue;
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
             if (final_write(h, op)) {
@@ -247,7 +321,7 @@ static bool fill_reads(struct ins_engine *e)
         e->read_off[0] = 0;
         for (ins_txn t = 0; t < h->n_txns && !ins_engine_stop(e, t); t++) {
             e->read_off[t] = e->n_reads;
-            if (present(e, t))
+            if (ins_engine_present(e, t))
                 reads_of(e, t, seen);
         }
         e->read_off[h->n_txns] = e->n_reads;
@@ -301,7 +375,7 @@ static bool candidates_of(struct ins_engine *e, uint32_t read, struct ins_vec_u3
     const ins_key k = ins_op_key(e->h, e->read_op[read]);
     for (uint32_t i = 0; i < count; i++) {
         if (cand[i] == e->read_txn[read] ||
-            (cand[i] != INS_INIT && !present(e, cand[i])))
+            (cand[i] != INS_INIT && !ins_engine_present(e, cand[i])))
             continue;
         const uint32_t v = ins_engine_version(e, k, cand[i]);
         if (v != INS_NONE)
@@ -388,7 +462,7 @@ static size_t collect_events(const struct ins_engine *e, struct event *ev)
     const struct ins_history *h = e->h;
     size_t n = 0;
     for (ins_txn t = 1; t < h->n_txns; t++) {
-        if (!present(e, t))
+        if (!ins_engine_present(e, t))
             continue;
         if (h->txn_begin[t] != INS_NO_TIME)
             ev[n++] = (struct event){h->txn_begin[t], t, 0};
@@ -559,8 +633,8 @@ enum ins_status ins_engine_init(struct ins_engine *e, const struct ins_history *
         for (ins_txn t = 0; t < h->n_txns; t++)
             e->definite_since[t] = INS_NONE;
         find_optional(e);
-        if (!e->failed && fill_versions(e) && fill_groups(e) && fill_reads(e) &&
-            resolve_reads(e) && fill_graph(e))
+        if (!e->failed && fill_placed(e) && fill_versions(e) && fill_groups(e) &&
+            fill_reads(e) && resolve_reads(e) && fill_graph(e))
             return INS_OK;
     }
     ins_engine_release(e);
@@ -577,7 +651,7 @@ void ins_engine_release(struct ins_engine *e)
                    e->group_off, e->group_ver,  e->group_session,  e->optional,
                    e->key_done,  e->time_off,   e->time_txn,       e->time_before,
                    e->read_link, e->chosen,     e->definite_since, e->link_head,
-                   e->order,     e->pos,        e->clock};
+                   e->order,     e->pos,        e->clock,          e->key_placed};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
     ins_vec_link_release(&e->link);

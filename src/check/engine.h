@@ -92,10 +92,8 @@ struct ins_engine {
     uint8_t *optional;        /* by transaction */
     uint32_t *definite_since; /* by transaction: the link by which it stopped being
                                  optional, else INS_NONE */
-    bool has_optional;
-    /* A candidate was left out because a list that it read shows an element that was
-     * appended more than once: what passes passes, but nothing fails. */
-    bool unsure;
+    uint8_t *key_placed;      /* a list whose order is a choice, see places.h */
+    bool has_optional, has_placed;
     uint8_t *chosen;   /* optional transactions that the order at hand counts */
     uint8_t *key_done; /* the version order is fully known and in the links */
     uint32_t n_keys_open;
@@ -168,6 +166,13 @@ static inline bool ins_engine_counts(const struct ins_engine *e, ins_txn t)
 {
     return t != INS_INIT &&
            (ins_counted(e->h, t) || e->chosen[t] || e->definite_since[t] != INS_NONE);
+}
+
+/* Does t count, or may it? */
+static inline bool ins_engine_present(const struct ins_engine *e, ins_txn t)
+{
+    return t != INS_INIT &&
+           (ins_counted(e->h, t) || e->optional[t] || e->definite_since[t] != INS_NONE);
 }
 
 /* The version of key k that t writes, or INS_NONE; the initial one for transaction 0.

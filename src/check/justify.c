@@ -260,6 +260,7 @@ static void shortest_cycle(const struct ins_engine *e, const struct ins_vec_u32 
     size_t next = 0;
     for (size_t i = 0; i < cycle->len && !p->failed; i++) {
         const uint32_t v = cycle->at[i];
+        /* one that starts elsewhere would tell of a transaction that does not count */
         if (i < next || v >= e->n_txn_nodes || !counts(e, ins_node_txn(e, v)))
             continue;
         next = i + step;

@@ -110,6 +110,7 @@ static void link_list(struct ins_engine *e, ins_key k, uint32_t *shown)
 
 static void mark_open_keys(struct ins_engine *e, uint8_t *open)
 {
+    memcpy(open, e->key_placed, e->h->n_keys * sizeof *open);
     for (uint32_t i = 0; i < e->n_open_read; i++)
         open[ins_op_key(e->h, e->read_op[e->open_read[i]])] = 1;
     if (e->has_optional)

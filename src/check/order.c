@@ -2,13 +2,16 @@
  *
  * The order is run through from first to last: a begin node must find the versions that
  * its transaction read to be the current ones, a commit node makes its versions
- * current. Session order, real time and begin before commit are checked beside. */
+ * current. Session order, real time and begin before commit are checked beside.  Of
+ * lists whose order is a choice, the contents are run, too. */
 #include "engine.h"
 
 struct run {
     const struct ins_engine *e;
-    uint32_t *current; /* version by key */
-    uint32_t *at;      /* position by node */
+    uint32_t *current;        /* version by key */
+    uint32_t *at;             /* position by node */
+    struct ins_vec_u64 *list; /* by key: the contents, where key_placed; or NULL */
+    bool *failed;
 };
 
 static bool counts(const struct ins_engine *e, ins_txn t)
@@ -24,6 +27,49 @@ static bool may_be_from(const struct ins_engine *e, uint32_t read, ins_txn write
         if (cand[i] == writer)
             return true;
     return false;
+}
+
+/* Is the list that op shows the current one and then its own appends so far? */
+static bool list_holds(const struct run *q, ins_txn t, uint32_t op)
+{
+    const struct ins_history *h = q->e->h;
+    const struct ins_vec_u64 *now = &q->list[ins_op_key(h, op)];
+    const uint64_t list = h->op_value[op], *elem = h->list_elem + h->list_off[list];
+    const uint64_t n = h->list_off[list + 1] - h->list_off[list];
+    uint64_t i = now->len;
+    if (n < i || (i && memcmp(now->at, elem, i * sizeof *elem) != 0))
+        return false;
+    for (uint32_t o = h->txn_op[t]; o < op; o++)
+        if (h->op_key[o] == (h->op_key[op] | INS_OP_WRITE) &&
+            (i == n || elem[i++] != h->op_value[o]))
+            return false;
+    return i == n;
+}
+
+/* The lists that t read: at its begin, or (`own`) at its commit behind its appends,
+ * which are then added. */
+static bool lists_hold(const struct run *q, ins_txn t, bool own)
+{
+    const struct ins_history *h = q->e->h;
+    if (!ins_engine_present(q->e, t))
+        return true;
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+        const uint32_t from = h->op_from[op];
+        if (ins_is_write(h, op) || !q->e->key_placed[ins_op_key(h, op)] ||
+            from == INS_FROM_UNKNOWN)
+            continue;
+        const bool is_own = from == INS_FROM_OWN || from == INS_FROM_OWN_OPEN;
+        if (is_own == own && !list_holds(q, t, op))
+            return false;
+    }
+    for (uint32_t op = h->txn_op[t]; own && op < h->txn_op[t + 1]; op++) {
+        if (!ins_is_write(h, op) || !q->e->key_placed[ins_op_key(h, op)])
+            continue;
+        struct ins_vec_u64 *now = &q->list[ins_op_key(h, op)];
+        ins_vec_u64_push(now, h->op_value[op]);
+        *q->failed |= now->failed;
+    }
+    return true;
 }
 
 static bool reads_hold(const struct run *q, ins_txn t)
@@ -97,9 +143,11 @@ static bool steps_hold(const struct run *q, const uint32_t *order)
         if (v >= e->n_txn_nodes || !counts(e, ins_node_txn(e, v)))
             continue;
         const ins_txn t = ins_node_txn(e, v);
-        if ((!e->split || !(v & 1)) && !reads_hold(q, t))
+        if ((!e->split || !(v & 1)) &&
+            (!reads_hold(q, t) || (q->list && !lists_hold(q, t, false))))
             return false;
-        if ((!e->split || (v & 1)) && !writes_hold(q, t))
+        if ((!e->split || (v & 1)) &&
+            (!writes_hold(q, t) || (q->list && !lists_hold(q, t, true))))
             return false;
     }
     return true;
@@ -108,9 +156,12 @@ static bool steps_hold(const struct run *q, const uint32_t *order)
 bool ins_order_holds(struct ins_engine *e, const uint32_t *order)
 {
     const struct ins_history *h = e->h;
-    struct run q = {e, INS_NEW(uint32_t, h->n_keys), INS_NEW(uint32_t, e->n_nodes)};
+    struct run q = {.e = e, .failed = &e->failed};
     bool ok = false;
-    if (!q.current || !q.at) {
+    q.current = INS_NEW(uint32_t, h->n_keys);
+    q.at = INS_NEW(uint32_t, e->n_nodes);
+    q.list = e->has_placed ? INS_NEW0(struct ins_vec_u64, h->n_keys) : NULL;
+    if (!q.current || !q.at || (e->has_placed && !q.list)) {
         e->failed = true;
     } else {
         for (ins_key k = 0; k < h->n_keys; k++)
@@ -118,8 +169,11 @@ bool ins_order_holds(struct ins_engine *e, const uint32_t *order)
         for (uint32_t i = 0; i < e->n_nodes; i++)
             q.at[order[i]] = i;
         ok = sessions_hold(&q) && times_hold(&q) && steps_hold(&q, order) &&
-             ins_lists_hold(e, order);
+             ins_lists_hold(e, order) && !e->failed;
     }
+    for (ins_key k = 0; q.list && k < h->n_keys; k++)
+        ins_vec_u64_release(&q.list[k]);
+    ins_free(q.list);
     ins_free(q.current);
     ins_free(q.at);
     return ok;

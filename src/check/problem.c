@@ -1,26 +1,28 @@
 #include "problem.h"
 
+#include "check/places.h"
+
 /* ---- pieces ---- */
 
-static int new_var(struct ins_problem *p, enum ins_var_kind kind, uint32_t a,
-                   uint32_t b, bool first_try)
+int ins_problem_var(struct ins_problem *p, enum ins_var_kind kind, uint32_t a,
+                    uint32_t b, bool first_try)
 {
     ins_vec_var_push(&p->var, (struct ins_var){kind, a, b, first_try});
     p->failed |= p->var.failed != 0;
     return (int)p->var.len;
 }
 
-static void put_lit(struct ins_problem *p, int lit)
+void ins_problem_lit(struct ins_problem *p, int lit)
 {
     ins_vec_lit_push(&p->clause, lit);
     p->failed |= p->clause.failed != 0;
 }
 
-static void end_clause(struct ins_problem *p, enum ins_clause_kind kind,
-                       uint32_t number)
+void ins_problem_end(struct ins_problem *p, enum ins_clause_kind kind, uint32_t number,
+                     uint32_t pos)
 {
-    put_lit(p, 0);
-    ins_vec_clause_info_push(&p->info, (struct ins_clause_info){kind, number});
+    ins_problem_lit(p, 0);
+    ins_vec_clause_info_push(&p->info, (struct ins_clause_info){kind, number, pos});
     p->failed |= p->info.failed != 0;
 }
 
@@ -67,18 +69,15 @@ static int counts_lit(const struct ins_problem *p, ins_txn t)
     return t != INS_INIT && p->e->optional[t] ? (int)p->count_var[t] : 0;
 }
 
-/* The variable of an edge. */
-static int edge_lit(struct ins_problem *p, uint32_t from, uint32_t to)
+int ins_problem_edge_var(struct ins_problem *p, uint32_t from, uint32_t to)
 {
     uint32_t *slot = pair_slot(p, &p->edge_map, &p->edge_var, from, to);
-    if (!slot)
-        return 0;
-    if (!*slot) {
-        *slot =
-            (uint32_t)new_var(p, INS_VAR_EDGE, from, to, p->hint[from] < p->hint[to]);
+    if (slot && !*slot) {
+        *slot = (uint32_t)ins_problem_var(p, INS_VAR_EDGE, from, to,
+                                          p->hint[from] < p->hint[to]);
         put_edge(p, (int)*slot, from, to);
     }
-    return (int)*slot;
+    return slot ? (int)*slot : 0;
 }
 
 void ins_problem_require(struct ins_problem *p, const int *cond, size_t n,
@@ -88,13 +87,13 @@ void ins_problem_require(struct ins_problem *p, const int *cond, size_t n,
         put_edge(p, n ? cond[0] : 0, from, to);
         return;
     }
-    const int edge = edge_lit(p, from, to);
+    const int edge = ins_problem_edge_var(p, from, to);
     if (!edge)
         return;
     for (size_t i = 0; i < n; i++)
-        put_lit(p, -cond[i]);
-    put_lit(p, edge);
-    end_clause(p, INS_CLAUSE_IMPLY, 0);
+        ins_problem_lit(p, -cond[i]);
+    ins_problem_lit(p, edge);
+    ins_problem_end(p, INS_CLAUSE_IMPLY, 0, 0);
 }
 
 static void require_edge(struct ins_problem *p, const struct conds *c, uint32_t from,
@@ -105,23 +104,23 @@ static void require_edge(struct ins_problem *p, const struct conds *c, uint32_t 
 
 void ins_problem_need(struct ins_problem *p, int cond, ins_txn t)
 {
-    put_lit(p, -cond);
-    put_lit(p, (int)p->count_var[t]);
-    end_clause(p, INS_CLAUSE_NEED, 0);
+    ins_problem_lit(p, -cond);
+    ins_problem_lit(p, (int)p->count_var[t]);
+    ins_problem_end(p, INS_CLAUSE_NEED, 0, 0);
 }
 
 void ins_problem_demand(struct ins_problem *p, const int *cond, size_t n, ins_txn t1,
                         struct ins_demand d)
 {
-    const int edge = t1 == INS_INIT ? 0 : edge_lit(p, d.t2, t1);
+    const int edge = t1 == INS_INIT ? 0 : ins_problem_edge_var(p, d.t2, t1);
     if (p->failed)
         return;
     d.clause = p->clause.len;
     for (size_t i = 0; i < n; i++)
-        put_lit(p, -cond[i]);
+        ins_problem_lit(p, -cond[i]);
     if (edge)
-        put_lit(p, edge);
-    end_clause(p, INS_CLAUSE_AXIOM, (uint32_t)p->demand.len);
+        ins_problem_lit(p, edge);
+    ins_problem_end(p, INS_CLAUSE_AXIOM, (uint32_t)p->demand.len, 0);
     ins_vec_demand_push(&p->demand, d);
     p->failed |= p->demand.failed || p->walk.failed;
 }
@@ -175,7 +174,7 @@ bool ins_problem_order(struct ins_problem *p, uint32_t a, uint32_t b)
         return false;
     const bool first = p->hint[ins_commit_node(e, e->ver_txn[a])] <
                        p->hint[ins_commit_node(e, e->ver_txn[b])];
-    const int v = new_var(p, INS_VAR_ORDER, a, b, first);
+    const int v = ins_problem_var(p, INS_VAR_ORDER, a, b, first);
     *slot = (uint32_t)v;
     require_before(p, v, a, b);
     require_before(p, -v, b, a);
@@ -223,7 +222,7 @@ static void state_counts(struct ins_problem *p)
     const struct ins_engine *e = p->e;
     for (ins_txn t = 1; t < e->h->n_txns; t++)
         if (e->optional[t])
-            p->count_var[t] = (uint32_t)new_var(p, INS_VAR_COUNT, t, 0, false);
+            p->count_var[t] = (uint32_t)ins_problem_var(p, INS_VAR_COUNT, t, 0, false);
     for (ins_txn t = 1; t < e->h->n_txns; t++) {
         if (!e->optional[t])
             continue;
@@ -267,7 +266,7 @@ static void state_choice(struct ins_problem *p, uint32_t i)
     for (uint32_t x = first; x < end; x++) {
         const uint32_t v = e->open_cand[x];
         const ins_txn w = ins_ver_txn(e, v);
-        const int lit = new_var(p, INS_VAR_FROM, i, v, x == best);
+        const int lit = ins_problem_var(p, INS_VAR_FROM, i, v, x == best);
         p->from_var[x] = (uint32_t)lit;
         p->cand_open[x] = i;
         p->cand_next[x] = p->cand_first[v];
@@ -279,10 +278,10 @@ static void state_choice(struct ins_problem *p, uint32_t i)
             ins_problem_need(p, lit, w);
     }
     if (e->optional[t])
-        put_lit(p, -(int)p->count_var[t]);
+        ins_problem_lit(p, -(int)p->count_var[t]);
     for (uint32_t x = first; x < end; x++)
-        put_lit(p, (int)p->from_var[x]);
-    end_clause(p, INS_CLAUSE_ONE, i);
+        ins_problem_lit(p, (int)p->from_var[x]);
+    ins_problem_end(p, INS_CLAUSE_ONE, i, 0);
 }
 
 bool ins_problem_init(struct ins_problem *p, struct ins_engine *e, const uint32_t *hint)
@@ -309,6 +308,8 @@ bool ins_problem_init(struct ins_problem *p, struct ins_engine *e, const uint32_
     for (uint32_t i = 0; i < e->n_open_read; i++)
         if (e->read_ver[e->open_read[i]] == INS_NONE)
             state_choice(p, i);
+    if (e->has_placed)
+        ins_places_state(p);
     return !p->failed;
 }
 

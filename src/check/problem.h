@@ -7,6 +7,7 @@
  *   FROM   open read number a is from its candidate version b
  *   COUNT  optional transaction a counts
  *   EDGE   node a is before node b
+ *   PLACE  version a of a list stands at position b (places.h)
  * What must hold of them (numbered as the certificate names them):
  *   edges of an ORDER a, b: commit(a) to where a WW edge into b ends, and begin of
  * every reader of a to commit(b); likewise the other way round for its negation; one
@@ -21,7 +22,13 @@
 #include "check/engine.h"
 #include "solver/solver.h"
 
-enum ins_var_kind { INS_VAR_ORDER, INS_VAR_FROM, INS_VAR_COUNT, INS_VAR_EDGE };
+enum ins_var_kind {
+    INS_VAR_ORDER,
+    INS_VAR_FROM,
+    INS_VAR_COUNT,
+    INS_VAR_EDGE,
+    INS_VAR_PLACE
+};
 
 struct ins_var {
     enum ins_var_kind kind;
@@ -42,11 +49,15 @@ enum ins_clause_kind {
     INS_CLAUSE_ONE,   /* the open read (number) is from one of its candidates */
     INS_CLAUSE_NEED,  /* what was read from counts */
     INS_CLAUSE_IMPLY, /* the conditions require the edge of the last literal */
-    INS_CLAUSE_AXIOM  /* the same, by the axiom of rc, ra or cc: demand (number) */
+    INS_CLAUSE_AXIOM, /* the same, by the axiom of rc, ra or cc: demand (number) */
+    INS_CLAUSE_SHOW,  /* list read (number) has somebody at position pos */
+    INS_CLAUSE_FITS,  /* the literals do not fit list read (number) */
+    INS_CLAUSE_APART, /* two places exclude each other */
+    INS_CLAUSE_AFTER  /* who is not in list read (number) is after its end */
 };
 struct ins_clause_info {
     enum ins_clause_kind kind;
-    uint32_t number;
+    uint32_t number, pos;
 };
 INS_VEC(clause_info, struct ins_clause_info);
 
@@ -121,6 +132,15 @@ void ins_problem_demand(struct ins_problem *p, const int *cond, size_t n, ins_tx
 /* Does the clause, which starts at `lit`, say by an axiom that something would be
  * before the initial transaction? */
 bool ins_problem_forbids(const struct ins_problem *p, size_t clause, const int *lit);
+
+/* The parts: a new variable, the next literal of a clause, its end, the variable of an
+ * edge (0 when out of memory). */
+int ins_problem_var(struct ins_problem *p, enum ins_var_kind kind, uint32_t a,
+                    uint32_t b, bool first_try);
+void ins_problem_lit(struct ins_problem *p, int lit);
+void ins_problem_end(struct ins_problem *p, enum ins_clause_kind kind, uint32_t number,
+                     uint32_t pos);
+int ins_problem_edge_var(struct ins_problem *p, uint32_t from, uint32_t to);
 
 /* Hand variables, clauses and edges from the given places on to a solver.  When a limit
  * is hit this ends half-way: a solver that is given the same limit then answers that it

@@ -50,8 +50,7 @@ static uint32_t conflicting_list(const struct ins_history *h, uint32_t op)
         if (!ins_counted(h, t))
             continue;
         for (uint32_t o = h->txn_op[t]; o < h->txn_op[t + 1]; o++) {
-            if (h->op_key[o] != k ||
-                (h->op_from[o] >= INS_FROM_SPECIAL && h->op_from[o] != INS_FROM_OWN))
+            if (h->op_key[o] != k || ins_from_nobody(h->op_from[o]))
                 continue;
             const uint64_t *b = h->list_elem + h->list_off[h->op_value[o]];
             const uint64_t m =

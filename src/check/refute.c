@@ -70,6 +70,18 @@ static void need_readers(const struct refutation *q, uint32_t ver,
             ins_vec_u32_push(need, e->read_link[r]);
 }
 
+/* So does the place of whom a list is from. */
+static void need_sources(const struct refutation *q, struct ins_vec_u32 *need)
+{
+    const struct ins_engine *e = q->e;
+    for (uint32_t i = 0; e->has_placed && i < e->n_open_read; i++) {
+        const uint32_t r = e->open_read[i];
+        if (e->key_placed[ins_op_key(e->h, e->read_op[r])] &&
+            e->read_link[r] != INS_NONE)
+            ins_vec_u32_push(need, e->read_link[r]);
+    }
+}
+
 /* The walks that known orders and dead candidates rest on, then every link that those
  * and the cycles use. */
 static bool gather(struct refutation *q)
@@ -91,6 +103,7 @@ static bool gather(struct refutation *q)
             need_readers(q, q->p->var.at[i].a, &need);
             need_readers(q, q->p->var.at[i].b, &need);
         }
+    need_sources(q, &need);
     for (size_t i = 0; i < q->p->settled.len; i++)
         ins_vec_u32_push(&need, q->p->settled.at[i]);
     for (size_t i = 0; i < ins_solver_n_steps(q->core.s); i++) {
@@ -133,6 +146,10 @@ static void put_vars(const struct refutation *q, struct ins_certificate *c)
             ins_certificate_node(c, e, v->a);
             ins_certificate_node(c, e, v->b);
             break;
+        case INS_VAR_PLACE:
+            ins_buf_fmt(q->out, "place-var %u %u %u %u", n, e->ver_key[v->a],
+                        e->ver_txn[v->a], v->b);
+            break;
         }
         ins_buf_char(q->out, '\n');
     }
@@ -165,10 +182,11 @@ static void put_demand(const struct refutation *q, const struct ins_demand *d)
 
 static void put_clauses(const struct refutation *q)
 {
-    static const char *const word[] = {[INS_CLAUSE_ONE] = "one",
-                                       [INS_CLAUSE_NEED] = "need",
-                                       [INS_CLAUSE_IMPLY] = "imply",
-                                       [INS_CLAUSE_AXIOM] = ""};
+    static const char *const word[] = {
+        [INS_CLAUSE_ONE] = "one",     [INS_CLAUSE_NEED] = "need",
+        [INS_CLAUSE_IMPLY] = "imply", [INS_CLAUSE_AXIOM] = "",
+        [INS_CLAUSE_SHOW] = "show",   [INS_CLAUSE_FITS] = "fits",
+        [INS_CLAUSE_APART] = "apart", [INS_CLAUSE_AFTER] = "after"};
     const int *lit = q->p->clause.at;
     for (size_t i = 0; i < q->p->info.len; i++) {
         const struct ins_clause_info *info = &q->p->info.at[i];
@@ -184,6 +202,10 @@ static void put_clauses(const struct refutation *q)
             ins_buf_fmt(q->out, " %u", q->e->read_op[q->e->open_read[info->number]]);
         if (info->kind == INS_CLAUSE_AXIOM)
             put_demand(q, &q->p->demand.at[info->number]);
+        if (info->kind == INS_CLAUSE_SHOW)
+            ins_buf_fmt(q->out, " %u %u", info->number, info->pos);
+        else if (info->kind == INS_CLAUSE_FITS || info->kind == INS_CLAUSE_AFTER)
+            ins_buf_fmt(q->out, " %u", info->number);
         ins_buf_text(q->out, " :");
         put_lits(q, lit, n);
         ins_buf_char(q->out, '\n');
@@ -306,8 +328,6 @@ enum ins_verdict ins_refute(struct ins_engine *e, struct ins_problem *p,
 {
     struct refutation q = {.e = e, .p = p};
     enum ins_verdict v = INS_UNDECIDED;
-    if (e->unsure)
-        return v;
     const bool found = list_fixed(&q) && ins_core_find(&q.core, p) && number_vars(&q);
     q.known = INS_NEW(struct ins_walk, p->known.len + 1);
     if (found && q.known && gather(&q)) {

@@ -64,11 +64,13 @@ static void check_open(struct search *s, uint32_t r)
 {
     const struct ins_engine *e = s->e;
     const uint32_t i = ins_open_number(e, r);
-    const uint32_t now = s->current[ins_op_key(e->h, e->read_op[r])];
-    if (is_candidate(e, i, now) || !s->solved)
+    const ins_key k = ins_op_key(e->h, e->read_op[r]);
+    const uint32_t now = s->current[k];
+    /* another candidate would do as well, but not where the whole list matters */
+    if (!s->solved || (!e->key_placed[k] && is_candidate(e, i, now)))
         return;
     for (uint32_t x = e->open_off[i]; x < e->open_off[i] + e->open_live[i]; x++)
-        if (s->chosen_read[x])
+        if (s->chosen_read[x] && e->open_cand[x] != now)
             blame(s, r, e->open_cand[x], i, x);
 }
 

@@ -16,8 +16,6 @@ struct job {
 static enum ins_verdict fail_with_cycle(struct job *j, const struct ins_vec_u32 *cycle)
 {
     struct ins_argument p = {0};
-    if (j->e.unsure)
-        return INS_UNDECIDED;
     ins_justify(&j->e, cycle, &p);
     enum ins_verdict v = INS_UNDECIDED;
     if (!p.failed) {
@@ -40,8 +38,6 @@ static enum ins_verdict fail_with_read(struct job *j)
     const struct ins_vec_u32 none = {0};
     struct ins_argument p = {0};
     uint32_t i = 0;
-    if (e->unsure)
-        return INS_UNDECIDED;
     while (e->read_ver[e->open_read[i]] != INS_NONE || e->open_live[i] ||
            e->optional[e->read_txn[e->open_read[i]]])
         i++;
@@ -142,9 +138,6 @@ static enum ins_verdict decide(struct job *j)
     return v;
 }
 
-const char *const ins_unsure =
-    "a list shows an element that was appended more than once";
-
 static const char *undecided_reason(const struct ins_strong_options *o)
 {
     if (o->limit && atomic_load(&o->limit->hit))
@@ -165,7 +158,7 @@ static enum ins_status check_level(const struct ins_history *h, enum ins_level l
     j.order = INS_NEW(uint32_t, j.e.n_nodes);
     l->verdict = j.order ? decide(&j) : INS_UNDECIDED;
     if (l->verdict == INS_UNDECIDED && !l->why)
-        l->why = j.e.unsure ? ins_unsure : undecided_reason(o);
+        l->why = undecided_reason(o);
     ins_free(j.order);
     ins_engine_release(&j.e);
     l->seconds = (double)(ins_now_ns() - start) * 1e-9;
@@ -198,18 +191,16 @@ static enum ins_level failed_below(const struct ins_result *r, enum ins_level le
     return level;
 }
 
-/* The strongest level below `level` that fails by itself, or INS_N_LEVELS. */
+/* The strongest level below `level` that fails, or INS_N_LEVELS. */
 static enum ins_level fails_below(const struct ins_result *r, enum ins_level level)
 {
-    for (int l = (int)level - 1; l >= INS_PC; l--)
+    for (int l = (int)level - 1; l >= INS_RC; l--)
         if (r->level[l].verdict == INS_FAIL)
             return (enum ins_level)l;
     return INS_N_LEVELS;
 }
 
-/* What a weaker level forbids was found there too: tell it once.  `first` is the first
- * anomaly of the strong levels. */
-static void tell_once(struct ins_result *r, size_t first)
+void ins_tell_once(struct ins_result *r, size_t first)
 {
     size_t kept = first;
     for (size_t i = first; i < r->anomaly.len; i++) {
@@ -224,7 +215,7 @@ static void tell_once(struct ins_result *r, size_t first)
         r->anomaly.at[kept++] = a;
     }
     r->anomaly.len = kept;
-    for (int l = INS_PC + 1; l < INS_N_LEVELS; l++)
+    for (int l = INS_RA; l < INS_N_LEVELS; l++)
         if (r->level[l].verdict == INS_FAIL)
             r->level[l].kinds |= r->level[l - 1].kinds;
 }
@@ -263,6 +254,6 @@ enum ins_status ins_strong_check(const struct ins_history *h,
     if (asked(o, INS_SSER) && !h->has_times && r->level[INS_SER].verdict == INS_FAIL &&
         r->level[INS_SSER].verdict == INS_UNDECIDED)
         imply(h, o, r, INS_SSER, INS_SER);
-    tell_once(r, first);
+    ins_tell_once(r, first);
     return INS_OK;
 }

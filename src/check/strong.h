@@ -1,7 +1,7 @@
 /* strong.h - decide pc, si, ser and sser, and with duplicate values rc, ra and cc too.
  *
  * The caller has checked read consistency: every read of a counted transaction is its
- * own latest write, unknown, from one transaction, or (registers only) ambiguous.  A
+ * own latest write, unknown, from one transaction, or ambiguous.  A
  * level is `pass` only with an order that was verified against the definition, `fail`
  * only with a justified cycle or a refutation. */
 #ifndef INS_STRONG_H
@@ -31,7 +31,8 @@ enum ins_status ins_ambiguous_check(const struct ins_history *h,
                                     const struct ins_strong_options *o,
                                     struct ins_result *r, struct ins_error *err);
 
-/* Why a level is open when an indeterminate transaction read such a list. */
-extern const char *const ins_unsure;
+/* What a weaker level forbids was found there too: tell it once.  `first` is the first
+ * of the anomalies in question. */
+void ins_tell_once(struct ins_result *r, size_t first);
 
 #endif

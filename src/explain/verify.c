@@ -118,9 +118,7 @@ static bool disagrees(const struct ins_verifier *v, ins_txn t)
              b++) {
             if (h->op_key[a] != h->op_key[b] || !ins_verify_external(v, b))
                 continue;
-            const bool list = ins_is_list_key(h, ins_op_key(h, a));
-            if (h->op_from[a] != h->op_from[b] ||
-                (!list && h->op_value[a] != h->op_value[b]))
+            if (!ins_verify_same_result(h, a, b))
                 return true;
         }
     return false;

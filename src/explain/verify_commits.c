@@ -11,6 +11,7 @@ struct commits {
     uint32_t *at;             /* by transaction: its place, from 1; 0: not there */
     uint32_t *clock;          /* cc: by transaction and session, the last one before */
     struct ins_vec_u64 *list; /* by key: what has been appended */
+    struct ins_vec_u32 *by;   /* by key: by whom */
     uint32_t *writer_off;     /* by key: its writers in the order, ascending */
     ins_txn *writer;
 };
@@ -140,6 +141,17 @@ static bool list_agrees(const struct commits *c, ins_txn t, uint32_t op)
     return true;
 }
 
+/* Is `from` who appended the last element of op's list, and is that its last append? */
+static bool list_is_from(const struct commits *c, uint32_t op, ins_txn from)
+{
+    const struct ins_history *h = c->v->h;
+    const struct ins_vec_u32 *by = &c->by[ins_op_key(h, op)];
+    const uint64_t l = h->op_value[op], n = h->list_off[l + 1] - h->list_off[l];
+    if (!n)
+        return from == INS_INIT;
+    return n <= by->len && by->at[n - 1] == from && (n == by->len || by->at[n] != from);
+}
+
 /* The session's transaction before t stands before it. */
 static bool place_in_session(struct commits *c, ins_txn t)
 {
@@ -170,7 +182,7 @@ static bool place_read(struct commits *c, ins_txn t, uint32_t op)
             join(c, t, from);
     }
     if (ins_is_list_key(h, ins_op_key(h, op)) && !(h->op_key[op] & INS_OP_UNKNOWN) &&
-        !list_agrees(c, t, op))
+        (!list_agrees(c, t, op) || (from != INS_NONE && !list_is_from(c, op, from))))
         return ins_verify_fault(v, "a list read does not show the order of appends");
     return true;
 }
@@ -187,8 +199,10 @@ static bool place(struct commits *c, ins_txn t)
         if (!ins_is_write(h, op) && !place_read(c, t, op))
             return false;
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
-        if (ins_is_write(h, op) && ins_is_list_key(h, ins_op_key(h, op)))
+        if (ins_is_write(h, op) && ins_is_list_key(h, ins_op_key(h, op))) {
             ins_vec_u64_push(&c->list[ins_op_key(h, op)], h->op_value[op]);
+            ins_vec_u32_push(&c->by[ins_op_key(h, op)], t);
+        }
     return true;
 }
 
@@ -251,17 +265,23 @@ bool ins_verify_commits(struct ins_verifier *v)
     struct commits c = {.v = v};
     c.at = INS_NEW0(uint32_t, h->n_txns);
     c.list = INS_NEW0(struct ins_vec_u64, (size_t)h->n_keys + 1);
+    c.by = INS_NEW0(struct ins_vec_u32, (size_t)h->n_keys + 1);
     c.writer_off = INS_NEW0(uint32_t, (size_t)h->n_keys + 2);
     c.writer = INS_NEW(ins_txn, (size_t)h->n_ops + 1);
     if (v->level == V_CC)
         c.clock = INS_NEW0(uint32_t, (size_t)h->n_txns * h->n_sessions);
-    bool ok =
-        c.at && c.list && c.writer_off && c.writer && (c.clock || v->level != V_CC);
+    bool ok = c.at && c.list && c.by && c.writer_off && c.writer &&
+              (c.clock || v->level != V_CC);
     if (!ok)
         (void)ins_verify_fault(v, "out of memory");
     ok = ok && check_commits(&c);
-    for (ins_key k = 0; c.list && k < h->n_keys; k++)
+    for (ins_key k = 0; c.list && c.by && k < h->n_keys; k++) {
+        if (c.list[k].failed || c.by[k].failed)
+            ok = ins_verify_fault(v, "out of memory");
         ins_vec_u64_release(&c.list[k]);
+        ins_vec_u32_release(&c.by[k]);
+    }
+    ins_free(c.by);
     ins_free(c.at);
     ins_free(c.list);
     ins_free(c.clock);

@@ -59,8 +59,9 @@ static bool commit(struct replay *p, ins_txn t)
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
         const ins_key k = ins_op_key(h, op);
         if (!ins_is_write(h, op)) {
-            if (ins_is_list_key(h, k) && h->op_from[op] == INS_FROM_OWN &&
-                !shows(p, t, op))
+            const bool own =
+                h->op_from[op] == INS_FROM_OWN || h->op_from[op] == INS_FROM_OWN_OPEN;
+            if (ins_is_list_key(h, k) && own && !shows(p, t, op))
                 return ins_verify_fault(p->v, "a list read does not see the appends");
             continue;
         }

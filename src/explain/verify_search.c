@@ -165,6 +165,8 @@ static bool gives_edge(const struct ins_verifier *v, uint32_t from, uint32_t to)
         return true;
     if (from_commit && to == ins_verify_ww(v, b) && a != b && gives_list(v, a, b))
         return true;
+    if (from_commit && to == ins_verify_ww(v, b) && ins_verify_placed(v, a, b))
+        return true;
     if (v->level < V_PC)
         return false;
     if (ins_verify_in_time(v, a, b) && ins_verify_counts(v, b))
@@ -327,6 +329,20 @@ static bool line_edge(struct ins_verifier *v)
                      (struct ins_claim){CLAIM_EDGE, v->node.at[0], v->node.at[1], 0});
 }
 
+static bool line_place(struct ins_verifier *v)
+{
+    if (!claim_number(v))
+        return false;
+    const ins_key k = ins_verify_number(v, v->h->n_keys);
+    const ins_txn t = ins_verify_number(v, v->h->n_txns);
+    const uint32_t at = ins_verify_number(v, UINT32_MAX);
+    if (v->bad)
+        return false;
+    if (!ins_is_list_key(v->h, k) || ins_verify_write(v, t, k) == INS_NONE)
+        return ins_verify_fault(v, "that transaction does not append to the key");
+    return new_claim(v, (struct ins_claim){CLAIM_PLACE, t, at, k});
+}
+
 /* One of the candidates that are left, when the reader counts. */
 static bool line_one(struct ins_verifier *v)
 {
@@ -364,6 +380,8 @@ static bool line_need(struct ins_verifier *v)
     bool ok = v->lit.at[0] < 0 && v->lit.at[1] > 0 && d->kind == CLAIM_COUNT;
     if (ok && c->kind == CLAIM_FROM) {
         ok = c->b == d->a;
+    } else if (ok && c->kind == CLAIM_PLACE) {
+        ok = c->a == d->a;
     } else if (ok) {
         bool reads = false;
         for (uint32_t op = v->h->txn_op[c->a];
@@ -415,11 +433,13 @@ bool ins_verify_search(struct ins_verifier *v, bool *taken)
         const char *word;
         bool (*check)(struct ins_verifier *);
         int from; /* the weakest level that it proves something of */
-    } line[] = {{"order-var", line_order, V_PC}, {"from-var", line_from, V_RC},
-                {"count-var", line_count, V_RC}, {"edge-var", line_edge, V_RC},
-                {"one", line_one, V_RC},         {"need", line_need, V_RC},
-                {"imply", line_imply, V_RC},     {"loop", line_loop, V_RC},
-                {"rup", line_rup, V_RC}};
+    } line[] = {{"order-var", line_order, V_PC},   {"from-var", line_from, V_RC},
+                {"count-var", line_count, V_RC},   {"edge-var", line_edge, V_RC},
+                {"one", line_one, V_RC},           {"need", line_need, V_RC},
+                {"imply", line_imply, V_RC},       {"loop", line_loop, V_RC},
+                {"rup", line_rup, V_RC},           {"place-var", line_place, V_RC},
+                {"show", ins_verify_show, V_RC},   {"fits", ins_verify_fits, V_RC},
+                {"apart", ins_verify_apart, V_RC}, {"after", ins_verify_after, V_RC}};
     for (size_t i = 0; i < sizeof line / sizeof *line; i++)
         if (ins_verify_word(v, line[i].word)) {
             *taken = true;

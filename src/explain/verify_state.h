@@ -12,8 +12,9 @@ enum { V_CI, V_RC, V_RA, V_CC, V_PC, V_SI, V_SER, V_SSER, V_LEVELS };
 
 /* Nodes: transaction t is node t, or in pc and si 2t (begin) and 2t + 1 (commit). */
 struct ins_claim {
-    enum { CLAIM_ORDER, CLAIM_FROM, CLAIM_COUNT, CLAIM_EDGE } kind;
-    uint32_t a, b, key; /* writers a before b of key; read a from b; a; nodes a, b */
+    enum { CLAIM_ORDER, CLAIM_FROM, CLAIM_COUNT, CLAIM_EDGE, CLAIM_PLACE } kind;
+    /* writers a before b of key; read a from b; a; nodes a, b; a at b in list key */
+    uint32_t a, b, key;
 };
 INS_VEC(claim, struct ins_claim);
 INS_VEC(literal, int);
@@ -100,12 +101,21 @@ void ins_verify_derived(struct ins_verifier *v, uint32_t from, uint32_t to);
 /* May op be from w, as the history has it? */
 bool ins_verify_candidate(const struct ins_verifier *v, uint32_t op, ins_txn w);
 
-/* verify_weak.c: no two reads differ; a step of rc, ra, cc or ci. */
+/* verify_weak.c: the same value or list; no two reads differ; a step of
+ * rc, ra, cc or ci. */
+bool ins_verify_same_result(const struct ins_history *h, uint32_t a, uint32_t b);
 bool ins_verify_cut(struct ins_verifier *v);
 bool ins_verify_weak_step(struct ins_verifier *v, bool *taken);
 
 /* verify_commits.c: lines "choose ..." and a line "order ..." of rc, ra and cc. */
 bool ins_verify_commits(struct ins_verifier *v);
+/* verify_lists.c: lines about the places of transactions in a list. */
+bool ins_verify_show(struct ins_verifier *v);
+bool ins_verify_fits(struct ins_verifier *v);
+bool ins_verify_apart(struct ins_verifier *v);
+bool ins_verify_after(struct ins_verifier *v);
+/* Do the negations of the line put a in front of b in some list? */
+bool ins_verify_placed(const struct ins_verifier *v, ins_txn a, ins_txn b);
 
 /* verify_search.c: the same for variables and clauses. */
 bool ins_verify_search(struct ins_verifier *v, bool *taken);

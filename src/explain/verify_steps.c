@@ -155,23 +155,37 @@ static bool step_pair(struct ins_verifier *v)
     return put(v, &v->edge, ins_verify_commit(v, a), ins_verify_begin(v, b));
 }
 
-/* Is o the append that shows as this element of op's list?  Not when it comes later in
- * the transaction. */
-static bool is_element(const struct ins_history *h, uint32_t op, uint32_t o,
-                       uint64_t element)
+/* Is element i of the list of op, whose last `own` elements are the reader's, an append
+ * of t?  Each of the others was appended once by others than the reader. */
+static bool shown_is(const struct ins_history *h, uint32_t op, uint64_t own, uint64_t i,
+                     ins_txn t)
 {
-    return h->op_key[o] == (h->op_key[op] | INS_OP_WRITE) &&
-           h->op_value[o] == element &&
-           !(o > op && o < h->txn_op[ins_op_txn(h, op) + 1]);
+    const uint64_t list = h->op_value[op];
+    const uint32_t append = h->op_key[op] | INS_OP_WRITE;
+    const ins_txn reader = ins_op_txn(h, op);
+    if (t == reader || i >= h->list_off[list + 1] - own)
+        return t == reader && i >= h->list_off[list + 1] - own;
+    for (uint32_t o = h->txn_op[t]; o < h->txn_op[t + 1]; o++)
+        if (h->op_key[o] == append && h->op_value[o] == h->list_elem[i])
+            return true;
+    return false;
+}
+
+/* How many appends of its own a list read follows. */
+static uint64_t own_appends(const struct ins_history *h, uint32_t op)
+{
+    uint64_t own = 0;
+    for (uint32_t o = h->txn_op[ins_op_txn(h, op)]; o < op; o++)
+        own += h->op_key[o] == (h->op_key[op] | INS_OP_WRITE);
+    return own;
 }
 
 bool ins_verify_list_shows(const struct ins_history *h, uint32_t op, ins_txn w)
 {
-    const uint64_t list = h->op_value[op];
+    const uint64_t list = h->op_value[op], own = own_appends(h, op);
     for (uint64_t i = h->list_off[list]; i < h->list_off[list + 1]; i++)
-        for (uint32_t o = h->txn_op[w]; o < h->txn_op[w + 1]; o++)
-            if (is_element(h, op, o, h->list_elem[i]))
-                return true;
+        if (shown_is(h, op, own, i, w))
+            return true;
     return false;
 }
 
@@ -183,16 +197,14 @@ bool ins_verify_list_orders(const struct ins_history *h, uint32_t op, ins_txn a,
     const uint32_t append = h->op_key[op] | INS_OP_WRITE;
     bool seen = false;
     uint32_t shown = 0, all = 0;
+    const uint64_t own = own_appends(h, op);
     for (uint64_t i = h->list_off[list]; i < h->list_off[list + 1]; i++) {
-        for (uint32_t o = h->txn_op[a]; o < h->txn_op[a + 1]; o++)
-            seen |= is_element(h, op, o, h->list_elem[i]);
-        for (uint32_t o = h->txn_op[b]; o < h->txn_op[b + 1]; o++) {
-            if (!is_element(h, op, o, h->list_elem[i]))
-                continue;
-            if (seen)
-                return true;
-            shown++;
-        }
+        seen |= shown_is(h, op, own, i, a);
+        if (!shown_is(h, op, own, i, b))
+            continue;
+        if (seen)
+            return true;
+        shown++;
     }
     for (uint32_t o = h->txn_op[b]; o < h->txn_op[b + 1]; o++)
         all += h->op_key[o] == append;

@@ -8,7 +8,7 @@
 
 /* ---- ci ---- */
 
-static bool same_result(const struct ins_history *h, uint32_t a, uint32_t b)
+bool ins_verify_same_result(const struct ins_history *h, uint32_t a, uint32_t b)
 {
     if (!ins_is_list_key(h, ins_op_key(h, a)))
         return h->op_value[a] == h->op_value[b];
@@ -31,7 +31,7 @@ static bool differ(const struct ins_verifier *v, uint32_t a, uint32_t b)
     for (uint32_t op = h->txn_op[t]; op < b; op++)
         if (h->op_key[op] == (k | INS_OP_WRITE))
             return false;
-    return !same_result(h, a, b);
+    return !ins_verify_same_result(h, a, b);
 }
 
 bool ins_verify_cut(struct ins_verifier *v)

@@ -43,4 +43,7 @@ uint32_t ins_write_table_find(const struct ins_write_table *t,
                               const struct ins_history *h, ins_key key, uint64_t value);
 void ins_write_table_release(struct ins_write_table *t);
 
+/* Once list reads are resolved: add the candidates of lists that are ambiguous. */
+enum ins_status ins_freeze_open_lists(struct ins_history *h, struct ins_error *err);
+
 #endif

@@ -46,7 +46,9 @@ enum ins_txn_status {
 #define INS_OP_KEY UINT32_C(0x3fffffff)
 
 /* What op_from says of a read, besides the transaction it reads from. */
-#define INS_FROM_SPECIAL UINT32_C(0xfffffff0) /* this and above: no transaction */
+#define INS_FROM_SPECIAL UINT32_C(0xffffffef) /* this and above: no transaction */
+/* A list that ends in its own appends, after elements that may be several appends. */
+#define INS_FROM_OWN_OPEN UINT32_C(0xffffffef)
 #define INS_FROM_OWN UINT32_C(0xfffffff0)     /* its own latest write: fine */
 #define INS_FROM_UNKNOWN UINT32_C(0xfffffff1) /* no result */
 /* Several candidates, see ins_history_candidates. */
@@ -102,7 +104,9 @@ struct ins_history {
 
     /* Reads with several candidates: read i of the n_ambiguous is operation
      * ambiguous_op[i] (ascending) and may be from any transaction but its own in
-     * group ambiguous_group[i]; group g is group_txn[group_off[g]] ... */
+     * group ambiguous_group[i]; group g is group_txn[group_off[g]] ...  A list of which
+     * some element was appended more than once is among them, even when its last
+     * element tells whom it is from. */
     uint32_t n_ambiguous, n_groups;
     uint32_t *ambiguous_op, *ambiguous_group;
     uint64_t *group_off;
@@ -116,6 +120,7 @@ struct ins_history {
     enum ins_word_mode session_mode, txn_mode, key_mode, value_mode;
     struct ins_literals literals;
     bool has_lists, has_registers, has_times, has_duplicates;
+    bool has_open_lists; /* some list shows an element that may be several appends */
     uint64_t duplicate_writes; /* writes of a value that its key already had */
     uint32_t n_by_status[4];
     /* Whether a look at every read is worth it: some read is faulty (a to f or a broken
@@ -148,6 +153,13 @@ static inline bool ins_is_write(const struct ins_history *h, uint32_t op)
 static inline ins_key ins_op_key(const struct ins_history *h, uint32_t op)
 {
     return h->op_key[op] & INS_OP_KEY;
+}
+
+/* Is a read with this op_from one without a result, or a faulty one?  Else it has a
+ * place in some version order. */
+static inline bool ins_from_nobody(uint32_t from)
+{
+    return from == INS_FROM_UNKNOWN || from >= INS_FROM_THIN_AIR;
 }
 
 /* Committed, or observed to be. */

@@ -53,6 +53,11 @@ struct lists {
 struct read {
     const struct entry *at;
     uint32_t own, before, all;
+    /* found out as it is resolved: */
+    uint64_t tail; /* where in list_elem its own appends begin */
+    bool ends_own; /* it ends in them, as it must */
+    bool open;     /* some elements may be several appends */
+    bool torn;     /* it leaves out an append before one that it shows */
 };
 
 static uint64_t list_len(const struct ins_history *h, uint64_t list)
@@ -178,29 +183,38 @@ static bool is_last(const struct lists *l, uint32_t a)
 /* ---- one read ---- */
 
 /* The append that one element is.  INS_NONE with *from set to the reason when there is
- * none or more than one. */
-static uint32_t resolve_element(const struct lists *l, const struct read *r,
-                                uint64_t value, uint32_t *from)
+ * none or more than one; of several, one that the list has not shown yet is stamped,
+ * and a list that shows more of them than there are has duplicate elements. */
+static uint32_t resolve_element(struct lists *l, const struct read *r, uint64_t value,
+                                uint32_t *from)
 {
+    const uint32_t mark = (uint32_t)r->at->value + 1;
     uint32_t found = INS_NONE, candidates = 0;
-    bool future = false, aborted = false;
+    struct append *unseen = NULL;
+    bool future = false, aborted = false, own = false;
     for (uint32_t a = *value_slot(l, value); a; a = l->append[a - 1].next) {
-        const struct append *const append = &l->append[a - 1];
+        struct append *const append = &l->append[a - 1];
         if (append->txn == r->at->txn && append->op > r->at->op) {
             future = true;
+        } else if (append->txn == r->at->txn && r->ends_own) {
+            own = true;
         } else if (l->h->txn_status[append->txn] == INS_ABORTED) {
             aborted = true;
         } else {
             found = a - 1;
             candidates++;
+            unseen = append->stamp == mark ? unseen : append;
         }
     }
     if (candidates == 1)
         return found;
-    *from = candidates ? INS_FROM_AMBIGUOUS
-            : future   ? INS_FROM_FUTURE
-            : aborted  ? INS_FROM_ABORTED
-                       : INS_FROM_THIN_AIR;
+    if (unseen)
+        unseen->stamp = mark;
+    *from = unseen              ? INS_FROM_AMBIGUOUS
+            : candidates || own ? INS_FROM_DUPLICATE_ELEMENTS
+            : future            ? INS_FROM_FUTURE
+            : aborted           ? INS_FROM_ABORTED
+                                : INS_FROM_THIN_AIR;
     return INS_NONE;
 }
 
@@ -264,30 +278,65 @@ static void make_model(struct lists *l, uint64_t list, uint64_t same)
     l->model = (uint32_t)list;
 }
 
-static uint32_t resolve_list(struct lists *l, const struct read *r, uint64_t *same)
+/* Find the appends that the list shows behind the first `same`, which are the model's.
+ */
+static uint32_t resolve_elements(struct lists *l, struct read *r, uint64_t same)
 {
     const struct ins_history *h = l->h;
     const uint64_t list = r->at->value;
-    uint32_t from = INS_FROM_OWN;
-    *same = copy_model(l, r, &from);
-    if (from != INS_FROM_OWN)
-        return from;
-    for (uint64_t i = h->list_off[list] + *same; i < h->list_off[list + 1]; i++) {
-        const uint32_t a = resolve_element(l, r, h->list_elem[i], &from);
+    for (uint64_t i = h->list_off[list] + same; i < h->list_off[list + 1]; i++) {
+        uint32_t from = INS_FROM_OWN;
+        const uint32_t a = i < r->tail ? resolve_element(l, r, h->list_elem[i], &from)
+                                       : r->own + (uint32_t)(i - r->tail);
+        r->open |= from == INS_FROM_AMBIGUOUS;
+        if (from == INS_FROM_AMBIGUOUS)
+            continue;
         if (a == INS_NONE)
             return from;
-        if (shows(&l->append[a], list, *same))
+        if (shows(&l->append[a], list, same))
             return INS_FROM_DUPLICATE_ELEMENTS;
         l->append[a].stamp = (uint32_t)list + 1;
-        if (!is_first(l, a) && !shows(&l->append[a - 1], list, *same))
-            return INS_FROM_INCOMPATIBLE;
+        r->torn |= !r->open && !is_first(l, a) && !shows(&l->append[a - 1], list, same);
         l->elem_op[i] = l->append[a].op;
     }
+    return INS_FROM_OWN;
+}
+
+/* Is the last element of a list with several explanations somebody's last append, not
+ * the reader's? */
+static bool may_end(const struct lists *l, const struct read *r)
+{
+    const struct ins_history *h = l->h;
+    const uint64_t last = h->list_elem[h->list_off[r->at->value + 1] - 1];
+    for (uint32_t a = *value_slot(l, last); a; a = l->append[a - 1].next)
+        if (l->append[a - 1].txn != r->at->txn && is_last(l, a - 1) &&
+            h->txn_status[l->append[a - 1].txn] != INS_ABORTED)
+            return true;
+    return false;
+}
+
+/* Whom the read is from, but for its being torn. */
+static uint32_t resolve_list(struct lists *l, struct read *r, uint64_t *same)
+{
+    const struct ins_history *h = l->h;
+    const uint64_t list = r->at->value, end = h->list_off[list + 1];
+    uint32_t from = INS_FROM_OWN;
+    const uint32_t tail = r->before ? check_own_tail(l, r) : INS_FROM_OWN;
+    r->ends_own = tail == INS_FROM_OWN;
+    r->tail = end - (r->ends_own ? r->before : 0);
+    r->open = r->torn = false;
+    *same = copy_model(l, r, &from);
+    if (from == INS_FROM_OWN)
+        from = resolve_elements(l, r, *same);
+    if (from != INS_FROM_OWN || !r->ends_own)
+        return from != INS_FROM_OWN ? from : tail;
     if (r->before)
-        return check_own_tail(l, r);
-    if (h->list_off[list] == h->list_off[list + 1])
+        return r->open ? INS_FROM_OWN_OPEN : INS_FROM_OWN;
+    if (h->list_off[list] == end)
         return INS_INIT;
-    const uint32_t last = append_of(l, l->elem_op[h->list_off[list + 1] - 1]);
+    if (r->open)
+        return may_end(l, r) ? INS_FROM_AMBIGUOUS : INS_FROM_INTERMEDIATE;
+    const uint32_t last = append_of(l, l->elem_op[end - 1]);
     return is_last(l, last) ? l->append[last].txn : INS_FROM_INTERMEDIATE;
 }
 
@@ -296,18 +345,26 @@ static bool is_sound(uint32_t from)
     return from < INS_FROM_SPECIAL || from == INS_FROM_OWN;
 }
 
+static bool is_open(uint32_t from)
+{
+    return from == INS_FROM_AMBIGUOUS || from == INS_FROM_OWN_OPEN;
+}
+
 /* A read that is set aside, as all of an aborted transaction are, shows nothing. */
-static void resolve_read(struct lists *l, const struct read *r)
+static void resolve_read(struct lists *l, struct read *r)
 {
     struct ins_history *h = l->h;
     const uint64_t list = r->at->value;
     uint64_t same = 0;
     uint32_t from = INS_FROM_UNKNOWN;
-    if (h->txn_status[r->at->txn] != INS_ABORTED)
-        from = h->op_from[r->at->op] = resolve_list(l, r, &same);
-    if (is_sound(from))
+    if (h->txn_status[r->at->txn] != INS_ABORTED) {
+        from = resolve_list(l, r, &same);
+        h->op_from[r->at->op] = r->torn ? INS_FROM_INCOMPATIBLE : from;
+        h->has_open_lists |= is_open(h->op_from[r->at->op]);
+    }
+    if (is_sound(from) && !r->torn)
         make_model(l, list, same);
-    else
+    if (!is_sound(from))
         memset(l->elem_op + h->list_off[list], 0xff,
                list_len(h, list) * sizeof *l->elem_op);
 }
@@ -391,9 +448,37 @@ static uint64_t find_whole(const struct lists *l, uint32_t list)
     return n;
 }
 
+/* Where lists show elements that may be several appends, they and all others of the key
+ * must still be prefixes of the longest, by their values. */
+static void compare_open(const struct lists *l, ins_key k)
+{
+    struct ins_history *h = l->h;
+    bool any = false;
+    uint64_t best = INS_NONE;
+    for (uint32_t i = l->off[k]; i < l->off[k + 1]; i++) {
+        const uint32_t from = h->op_from[l->entry[i].op];
+        if (l->is_append[i] || !ins_counted(h, l->entry[i].txn) ||
+            ins_from_nobody(from))
+            continue;
+        any |= is_open(from);
+        if (best == INS_NONE || list_len(h, best) < list_len(h, l->entry[i].value))
+            best = l->entry[i].value;
+    }
+    for (uint32_t i = l->off[k]; any && i < l->off[k + 1]; i++) {
+        const uint64_t list = l->entry[i].value;
+        if (!l->is_append[i] && ins_counted(h, l->entry[i].txn) &&
+            !ins_from_nobody(h->op_from[l->entry[i].op]) &&
+            memcmp(h->list_elem + h->list_off[list], h->list_elem + h->list_off[best],
+                   list_len(h, list) * sizeof *h->list_elem) != 0)
+            h->op_from[l->entry[i].op] = INS_FROM_INCOMPATIBLE;
+    }
+}
+
 static void order_key(struct lists *l, ins_key k)
 {
     struct ins_history *h = l->h;
+    if (h->has_open_lists)
+        compare_open(l, k);
     const uint32_t best = l->longest[k] = find_longest(l, k);
     if (best == INS_NONE)
         return;
@@ -451,6 +536,8 @@ enum ins_status ins_freeze_lists(struct ins_history *h, struct ins_error *err)
         order_key(&l, k);
     if (st == INS_OK && !copy_orders(&l))
         st = ins_nomem(err, "the orders of the lists");
+    if (st == INS_OK && h->has_open_lists)
+        st = ins_freeze_open_lists(h, err);
     ins_free(l.off);
     ins_free(l.entry);
     ins_free(l.is_append);

@@ -72,18 +72,6 @@ static bool has_no_answer(const struct ins_history *h, int level, unsigned holds
     return level == INS_SSER && !h->has_times && ((holds >> INS_SER) & 1);
 }
 
-/* May they leave everything open: a list read shows an element that was appended more
- * than once?  It then proves nothing about the other elements either, so ci may
- * overlook an indeterminate transaction. */
-static bool has_equal_elements(const struct ins_history *h)
-{
-    for (uint32_t op = 0; h->has_lists && op < h->n_ops; op++)
-        if (!ins_is_write(h, op) && ins_is_list_key(h, ins_op_key(h, op)) &&
-            h->op_from[op] == INS_FROM_AMBIGUOUS)
-            return true;
-    return false;
-}
-
 static const char *const disagreement[INS_N_LEVELS] = {
     "ci: not the oracle's verdict",  "rc: not the oracle's verdict",
     "ra: not the oracle's verdict",  "cc: not the oracle's verdict",
@@ -94,14 +82,13 @@ static const char *wrong_verdicts(const struct ins_history *h,
                                   const struct ins_result *r, unsigned holds,
                                   struct tally *tally)
 {
-    const bool open = has_equal_elements(h);
     for (int l = 0; l < INS_N_LEVELS; l++) {
         const bool expected = (holds >> l) & 1;
         const enum ins_verdict got = r->level[l].verdict;
         const enum ins_verdict want = has_no_answer(h, l, holds) ? INS_UNDECIDED
                                       : expected                 ? INS_PASS
                                                                  : INS_FAIL;
-        if (got != want && !(open && (l == INS_CI || got == INS_UNDECIDED)))
+        if (got != want)
             return disagreement[l];
         if (got == INS_FAIL && !r->level[l].kinds)
             return "a level fails without a reason";

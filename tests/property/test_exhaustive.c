@@ -33,8 +33,14 @@ static const struct scope scopes[] = {
     {"duplicates: three transactions of two operations", 3, 2, 1, .duplicates = true},
     {"duplicates: three transactions of one operation, every status", 3, 1, 1,
      .duplicates = true, .statuses = true},
+    {"equal elements: two transactions of two operations, every status", 2, 2, 1,
+     .lists = true, .duplicates = true, .statuses = true},
     {"lists: three transactions of two operations", 3, 2, 1, .lists = true,
      .long_only = true},
+    {"equal elements: two transactions of three operations", 2, 3, 1, .lists = true,
+     .duplicates = true, .long_only = true},
+    {"equal elements: three transactions of two operations", 3, 2, 1, .lists = true,
+     .duplicates = true, .long_only = true},
     {"duplicates: four transactions of one operation, every status", 4, 1, 1,
      .duplicates = true, .statuses = true, .long_only = true},
     {"three transactions of two operations, two keys", 3, 2, 2, .long_only = true},
@@ -110,14 +116,23 @@ static unsigned written(const struct search *s, unsigned key, uint8_t *value)
 
 static void choose_results(struct search *s, unsigned at);
 
-/* Every sequence of the appended values without repetition. */
+static unsigned occurrences(const uint8_t *at, unsigned n, uint8_t value)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < n; i++)
+        count += at[i] == value;
+    return count;
+}
+
+/* Every sequence of the appended values, none more often than it was appended. */
 static void choose_list(struct search *s, struct tiny_op *op, unsigned at)
 {
     uint8_t value[TINY_TXNS * TINY_OPS];
     const unsigned n = written(s, op->key, value);
     choose_results(s, at);
     for (unsigned i = 0; i < n && !s->wrong; i++) {
-        if (op->len && memchr(op->list, value[i], op->len))
+        if (occurrences(value, i, value[i]) ||
+            occurrences(op->list, op->len, value[i]) >= occurrences(value, n, value[i]))
             continue;
         op->list[op->len++] = value[i];
         choose_list(s, op, at);

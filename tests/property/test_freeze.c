@@ -40,24 +40,6 @@ static bool claim_of(uint32_t from, enum ins_kind *kind)
     }
 }
 
-/* Is a sound list read, or a read that was found faulty, what it should be? */
-static const char *wrong_list_read(const struct ins_history *h, uint32_t op)
-{
-    ins_txn source[CANDIDATES];
-    const uint32_t from = h->op_from[op];
-    for (int kind = INS_THIN_AIR_READ; kind <= INS_INTERMEDIATE_READ; kind++)
-        if (from != INS_FROM_AMBIGUOUS && kind != INS_INTERMEDIATE_READ &&
-            recheck_misread(h, op, (enum ins_kind)kind))
-            return "a faulty list read was not found";
-    if (recheck_internal(h, op))
-        return from == INS_FROM_OWN || from == INS_FROM_AMBIGUOUS ? NULL
-                                                                  : "not its own";
-    const unsigned n = recheck_sources(h, op, source, CANDIDATES);
-    if (from == INS_FROM_AMBIGUOUS)
-        return NULL;
-    return n >= 1 && source[0] == from ? NULL : "another source";
-}
-
 static const char *wrong_candidates(const struct ins_history *h, uint32_t op,
                                     const ins_txn *source, unsigned n)
 {
@@ -72,6 +54,22 @@ static const char *wrong_candidates(const struct ins_history *h, uint32_t op,
         seen++;
     }
     return seen == n ? NULL : "too few candidates";
+}
+
+/* Is a sound list read, or a read that was found faulty, what it should be? */
+static const char *wrong_list_read(const struct ins_history *h, uint32_t op)
+{
+    ins_txn source[CANDIDATES];
+    const uint32_t from = h->op_from[op];
+    for (int kind = INS_THIN_AIR_READ; kind < INS_INTERMEDIATE_READ; kind++)
+        if (recheck_misread(h, op, (enum ins_kind)kind))
+            return "a faulty list read was not found";
+    if (recheck_internal(h, op))
+        return from == INS_FROM_OWN || from == INS_FROM_OWN_OPEN ? NULL : "not its own";
+    const unsigned n = recheck_sources(h, op, source, CANDIDATES);
+    if (from == INS_FROM_AMBIGUOUS)
+        return n ? wrong_candidates(h, op, source, n) : "a list from nobody";
+    return n >= 1 && source[0] == from ? NULL : "another source";
 }
 
 static const char *wrong_read(const struct ins_history *h, uint32_t op)

@@ -80,13 +80,21 @@ static bool in_real_time(const struct ins_history *h, ins_txn from, ins_txn to)
            h->txn_begin[to] != INS_NO_TIME && h->txn_end[from] < h->txn_begin[to];
 }
 
-/* The place of append `op` in the list that `reader_op` of t shows, or its length. */
+/* The place of append `op` in the list that `reader_op` of t shows, or its length.  The
+ * reader's own appends end the list. */
 static uint64_t place_in_list(const struct ins_history *h, ins_txn t,
                               uint32_t reader_op, uint32_t op)
 {
     const uint64_t l = h->op_value[reader_op];
     const uint64_t n = h->list_off[l + 1] - h->list_off[l];
-    for (uint64_t i = 0; i < n && !(op_in(h, op, t) && op > reader_op); i++)
+    uint64_t own = 0, from_here = 0;
+    for (uint32_t o = h->txn_op[t]; o < reader_op; o++) {
+        own += is_write_of(h, o, t, ins_op_key(h, op));
+        from_here += o >= op && is_write_of(h, o, t, ins_op_key(h, op));
+    }
+    if (op_in(h, op, t))
+        return n - from_here;
+    for (uint64_t i = 0; i + own < n; i++)
         if (h->list_elem[h->list_off[l] + i] == h->op_value[op])
             return i;
     return n;

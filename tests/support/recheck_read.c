@@ -197,14 +197,24 @@ static bool shows_twice(const struct ins_history *h, uint32_t op)
     return false;
 }
 
-/* The append that an element shown by op can be: not aborted, not a later one of its
- * own transaction; the first of several. */
-static uint32_t append_of(const struct ins_history *h, uint32_t op, uint64_t value)
+/* The append that element i shown by op can be: one of its own at the end, where own
+ * appends end the list as they must, and else not aborted and not of its own
+ * transaction (or, when they do not, not a later one); the first of several. */
+static uint32_t append_at(const struct ins_history *h, uint32_t op, uint64_t at)
 {
+    bool own_end;
+    const ins_txn self = txn_of(h, op);
+    const bool tail = own_tail(h, op, &own_end);
+    uint64_t own = list_len(h, op);
+    for (uint32_t i = h->txn_op[self]; tail && i < op; i++)
+        own -= writes_key_of(h, i, op);
+    for (uint32_t i = h->txn_op[self]; tail && at >= own && i < op; i++)
+        if (writes_key_of(h, i, op) && own++ == at)
+            return i;
     for (ins_txn t = 1; t < h->n_txns; t++)
         for (uint32_t i = h->txn_op[t]; i < h->txn_op[t + 1]; i++)
-            if (writes_key_of(h, i, op) && h->op_value[i] == value &&
-                h->txn_status[t] != INS_ABORTED && (t != txn_of(h, op) || i < op))
+            if (writes_key_of(h, i, op) && h->op_value[i] == element(h, op, at) &&
+                h->txn_status[t] != INS_ABORTED && (t != self || (!tail && i < op)))
                 return i;
     return INS_NONE;
 }
@@ -222,8 +232,7 @@ static bool contradicts_another(const struct ins_history *h, uint32_t op)
             const uint64_t a = list_len(h, o), b = list_len(h, op);
             for (uint64_t i = 0; i < a && i < b; i++)
                 if (element(h, o, i) != element(h, op, i) ||
-                    append_of(h, o, element(h, o, i)) !=
-                        append_of(h, op, element(h, op, i)))
+                    append_at(h, o, i) != append_at(h, op, i))
                     return true;
         }
     }
@@ -236,7 +245,7 @@ static bool tears_a_transaction(const struct ins_history *h, uint32_t op)
 {
     const uint64_t n = list_len(h, op);
     for (uint64_t i = 0; i < n; i++) {
-        const uint32_t append = append_of(h, op, element(h, op, i));
+        const uint32_t append = append_at(h, op, i);
         if (append == INS_NONE)
             continue;
         uint32_t before = append;
@@ -244,7 +253,7 @@ static bool tears_a_transaction(const struct ins_history *h, uint32_t op)
         do
             before = before == first ? INS_NONE : before - 1;
         while (before != INS_NONE && !writes_key_of(h, before, op));
-        const uint32_t shown = i ? append_of(h, op, element(h, op, i - 1)) : INS_NONE;
+        const uint32_t shown = i ? append_at(h, op, i - 1) : INS_NONE;
         if (before != INS_NONE
                 ? shown != before
                 : shown != INS_NONE && shown != last_write(h, txn_of(h, shown), op))
@@ -259,12 +268,11 @@ static bool ends_inside(const struct ins_history *h, uint32_t op)
 {
     const uint64_t n = list_len(h, op);
     for (uint64_t i = 0; i < n; i++) {
-        const uint32_t append = append_of(h, op, element(h, op, i));
+        const uint32_t append = append_at(h, op, i);
         if (append == INS_NONE || txn_of(h, append) == txn_of(h, op) ||
             append == last_write(h, txn_of(h, append), op))
             continue;
-        const uint32_t next =
-            i + 1 < n ? append_of(h, op, element(h, op, i + 1)) : INS_NONE;
+        const uint32_t next = i + 1 < n ? append_at(h, op, i + 1) : INS_NONE;
         if (next == INS_NONE || txn_of(h, next) != txn_of(h, append))
             return true;
     }
