@@ -554,6 +554,20 @@ static bool shows_before(const struct ins_history *h, uint32_t op, uint32_t a,
     return false;
 }
 
+/* Is append a the only one of its value to k?  Else a list that shows it may show
+ * another. */
+static bool is_only(const struct ins_engine *e, ins_key k, uint32_t a)
+{
+    const struct ins_history *h = e->h;
+    for (uint32_t v = e->key_ver[k]; v < e->key_ver[k + 1]; v++)
+        for (uint32_t o = h->txn_op[e->ver_txn[v]]; o < h->txn_op[e->ver_txn[v] + 1];
+             o++)
+            if (o != a && h->op_key[o] == h->op_key[a] &&
+                h->op_value[o] == h->op_value[a])
+                return false;
+    return true;
+}
+
 /* Find a list that shows an append of `from` before one of `to`. */
 static bool shown_edge(const struct ins_engine *e, ins_txn from, ins_txn to,
                        struct ins_edge *out)
@@ -564,7 +578,7 @@ static bool shown_edge(const struct ins_engine *e, ins_txn from, ins_txn to,
         if (!ins_is_list_key(h, k) || ins_engine_version(e, k, from) == INS_NONE)
             continue;
         const uint32_t a = write_op(h, from, k), b = write_op(h, to, k);
-        for (uint32_t op = 0; op < h->n_ops; op++) {
+        for (uint32_t op = 0; is_only(e, k, a) && op < h->n_ops; op++) {
             const bool sound =
                 h->op_key[op] == k &&
                 (h->op_from[op] < INS_FROM_SPECIAL || h->op_from[op] == INS_FROM_OWN);
