@@ -568,6 +568,11 @@ static bool is_only(const struct ins_engine *e, ins_key k, uint32_t a)
     return true;
 }
 
+static bool may_count(const struct ins_engine *e, ins_txn t)
+{
+    return ins_counted(e->h, t) || e->optional[t] || e->definite_since[t] != INS_NONE;
+}
+
 /* Find a list that shows an append of `from` before one of `to`. */
 static bool shown_edge(const struct ins_engine *e, ins_txn from, ins_txn to,
                        struct ins_edge *out)
@@ -583,8 +588,7 @@ static bool shown_edge(const struct ins_engine *e, ins_txn from, ins_txn to,
                 h->op_key[op] == k &&
                 (h->op_from[op] < INS_FROM_SPECIAL || h->op_from[op] == INS_FROM_OWN);
             const ins_txn t = sound ? ins_op_txn(h, op) : INS_INIT;
-            if (!sound || !(ins_counted(h, t) || e->optional[t]) ||
-                !shows_before(h, op, a, b))
+            if (!sound || !may_count(e, t) || !shows_before(h, op, a, b))
                 continue;
             *out = ww_edge(e, from, to, k, INS_WHY_LIST);
             out->reader = t;
