@@ -20,12 +20,12 @@ struct search {
     struct ins_weak *w;
     enum ins_level level;
     struct ins_error *err;
-    uint32_t *stamp, epoch; /* by transaction */
-    ins_txn *next;          /* by transaction: its successor on the way */
-    uint64_t *how;          /* STEP_SESSION, operation * 2, or edge * 2 + 1 */
-    ins_txn *queue[2];      /* this level of inferred edges, and the next */
-    uint64_t ticks, poll; /* work done, and when to look at the limit again */
-    bool stopped;         /* by the limit: what was found stays */
+    uint32_t *stamp, epoch;     /* by transaction */
+    ins_txn *next;              /* by transaction: its successor on the way */
+    uint64_t *how;              /* STEP_SESSION, operation * 2, or edge * 2 + 1 */
+    ins_txn *queue[2];          /* this level of inferred edges, and the next */
+    uint64_t ticks, poll;       /* work done, and when to look at the limit again */
+    bool stopped;               /* by the limit: what was found stays */
     struct ins_vec_u64 best[2]; /* the path of the best cycle: (node, how) pairs */
     size_t best_edge[2];
     uint32_t best_cost[2];

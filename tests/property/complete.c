@@ -220,7 +220,8 @@ static const char *wrong_verdicts(const struct naive *n, const struct ins_result
         if (r->level[l].verdict != want)
             return wrong[l];
     }
-    if (n->torn) /* what a torn list shows has committed, which is the oracle's to say */
+    if (n->torn) /* what a torn list shows has committed, which is the oracle's to say
+                  */
         return NULL;
     if ((r->level[INS_CI].verdict == INS_FAIL) != (n->not_repeated > 0))
         return "ci: not what the reads say";
