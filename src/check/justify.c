@@ -141,14 +141,14 @@ static bool premise(const struct ins_engine *e, const struct ins_link *l,
 }
 
 static void need_walk(const struct ins_argument *p, struct ins_walk w, uint8_t *needed,
-                      struct ins_vec_u32 *todo)
+                      struct ins_vec_u32 *links)
 {
     for (uint32_t i = w.node; i + 1 < w.node + w.n_nodes; i++) {
         const uint32_t l = p->link.at[i];
         if (l == INS_NONE || needed[l])
             continue;
         needed[l] = 1;
-        ins_vec_u32_push(todo, l);
+        ins_vec_u32_push(links, l);
     }
 }
 
@@ -160,7 +160,7 @@ static int by_link(const void *a, const void *b)
 
 /* A step about a read that was settled rests on that. */
 static void need_read(const struct ins_engine *e, const struct ins_link *l,
-                      uint8_t *needed, struct ins_vec_u32 *todo)
+                      uint8_t *needed, struct ins_vec_u32 *links)
 {
     const uint32_t kind = l->why & INS_LINK_KIND;
     if (kind != INS_LINK_ANTI && kind != INS_LINK_OVER)
@@ -169,7 +169,7 @@ static void need_read(const struct ins_engine *e, const struct ins_link *l,
     if (link == INS_NONE || needed[link])
         return;
     needed[link] = 1;
-    ins_vec_u32_push(todo, link);
+    ins_vec_u32_push(links, link);
 }
 
 static void justify_step(const struct ins_engine *e, struct ins_argument *p,
@@ -190,17 +190,17 @@ static void justify_step(const struct ins_engine *e, struct ins_argument *p,
 }
 
 static void close_steps(const struct ins_engine *e, struct ins_argument *p,
-                        struct ins_vec_u32 *todo, uint8_t *needed)
+                        struct ins_vec_u32 *links, uint8_t *needed)
 {
-    for (size_t i = 0; i < todo->len && !p->failed; i++) {
-        struct ins_argument_step s = {.link = todo->at[i]};
+    for (size_t i = 0; i < links->len && !p->failed; i++) {
+        struct ins_argument_step s = {.link = links->at[i]};
         justify_step(e, p, &s);
-        need_walk(p, s.walk, needed, todo);
+        need_walk(p, s.walk, needed, links);
         for (uint32_t x = s.exclusion; x < s.exclusion + s.n_exclusions; x++)
-            need_walk(p, p->exclusion.at[x].walk, needed, todo);
-        need_read(e, &e->link.at[s.link], needed, todo);
+            need_walk(p, p->exclusion.at[x].walk, needed, links);
+        need_read(e, &e->link.at[s.link], needed, links);
         ins_vec_step_push(&p->step, s);
-        p->failed |= p->step.failed || todo->failed || ins_limit_hit(e->limit);
+        p->failed |= p->step.failed || links->failed || ins_limit_hit(e->limit);
     }
     if (!p->failed && p->step.len)
         qsort(p->step.at, p->step.len, sizeof *p->step.at, by_link);
@@ -210,7 +210,7 @@ void ins_justify_links(const struct ins_engine *e, const struct ins_vec_u32 *nee
                        struct ins_argument *p)
 {
     uint8_t *needed = INS_NEW0(uint8_t, e->link.len);
-    struct ins_vec_u32 todo = {0};
+    struct ins_vec_u32 links = {0};
     if (!needed) {
         p->failed = true;
         return;
@@ -218,20 +218,20 @@ void ins_justify_links(const struct ins_engine *e, const struct ins_vec_u32 *nee
     for (size_t i = 0; i < need->len; i++)
         if (!needed[need->at[i]]) {
             needed[need->at[i]] = 1;
-            ins_vec_u32_push(&todo, need->at[i]);
+            ins_vec_u32_push(&links, need->at[i]);
         }
     /* what made a transaction count supports everything about it */
     for (ins_txn t = 0; e->has_optional && t < e->h->n_txns; t++) {
         const uint32_t l = e->definite_since[t];
         if (l != INS_NONE && !needed[l]) {
             needed[l] = 1;
-            ins_vec_u32_push(&todo, l);
+            ins_vec_u32_push(&links, l);
         }
     }
     const struct ins_walk all = {0, (uint32_t)p->node.len};
-    need_walk(p, all, needed, &todo);
-    close_steps(e, p, &todo, needed);
-    ins_vec_u32_release(&todo);
+    need_walk(p, all, needed, &links);
+    close_steps(e, p, &links, needed);
+    ins_vec_u32_release(&links);
     ins_free(needed);
 }
 
