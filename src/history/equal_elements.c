@@ -80,7 +80,7 @@ static bool merge_groups(struct open_lists *l)
         ins_free(txn);
         return false;
     }
-    if (h->n_groups)
+    if (h->group_off)
         memcpy(off, h->group_off, h->n_groups * sizeof *off);
     for (size_t g = 0; g < l->group_off.len; g++)
         off[h->n_groups + g] = old + l->group_off.at[g];
