@@ -426,7 +426,7 @@ struct event {
 static unsigned digit(const struct event *v, int64_t least, unsigned pass)
 {
     const uint64_t since = (uint64_t)v->time - (uint64_t)least;
-    return pass ? since >> 8 * (pass - 1) & 255 : v->end;
+    return pass ? (unsigned)(since >> 8 * (pass - 1) & 255) : v->end;
 }
 
 /* Sort by time, begins first at equal times.  `a` or `b`, whichever holds the result.
