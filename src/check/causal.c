@@ -363,13 +363,11 @@ static void prepare(struct slice *s, uint32_t p)
     const struct ins_weak *w = s->c->w;
     const struct ins_history *h = w->h;
     struct turn *const turn = &s->turn[p % TURNS];
-    const uint64_t *const aside = w->mask;
     turn->t = s->c->order[p];
     uint32_t n = 0;
     for (uint32_t op = h->txn_op[turn->t]; op < h->txn_op[turn->t + 1]; op++) {
         turn->read[n] = op;
-        n += (h->op_key[op] < INS_OP_WRITE) & (h->op_from[op] < INS_FROM_SPECIAL) &
-             !(aside && aside[op / 64] >> op % 64 & 1);
+        n += ins_weak_reads(w, op);
     }
     turn->n_reads = n;
     for (uint32_t i = 0; i < n; i++) {

@@ -137,13 +137,10 @@ static ins_txn next_missing(const struct race *race, struct runner *r)
 {
     const struct ins_co *co = race->co;
     const struct ins_history *h = co->w->h;
-    const uint64_t *const mask = co->w->mask;
     const uint32_t end = h->txn_op[r->t + 1];
     for (; r->next < end; r->next++) {
-        const uint32_t op = r->next, from = h->op_from[op];
-        const bool reads = (h->op_key[op] < INS_OP_WRITE) & (from < INS_FROM_SPECIAL) &
-                           !(mask && mask[op / 64] >> op % 64 & 1);
-        if (!is_passed(race, reads ? from : INS_INIT))
+        const ins_txn from = h->op_from[r->next];
+        if (!is_passed(race, ins_weak_reads(co->w, r->next) ? from : INS_INIT))
             return from;
     }
     if (!co->off)

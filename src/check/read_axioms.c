@@ -125,17 +125,14 @@ static bool reserve(struct reader *r, uint32_t n_ops)
     return r->read && r->sources && r->source && r->crowded && r->next;
 }
 
-/* The external reads of t.  Reads and writes follow each other in no order that a
- * processor could guess: so there is no branch to guess. */
+/* The external reads of t. */
 static void collect_reads(const struct ins_weak *w, struct reader *r, ins_txn t)
 {
     const struct ins_history *h = w->h;
-    const uint64_t *const aside = w->mask;
     uint32_t n = 0;
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
         r->read[n] = op;
-        n += (h->op_key[op] < INS_OP_WRITE) & (h->op_from[op] < INS_FROM_SPECIAL) &
-             !(aside && aside[op / 64] >> op % 64 & 1);
+        n += ins_weak_reads(w, op);
     }
     r->first_op = h->txn_op[t];
     r->n_reads = n;
