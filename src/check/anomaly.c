@@ -73,8 +73,7 @@ static uint32_t list_reader(const struct ins_engine *e, ins_key k)
             if (h->op_key[op] != k ||
                 (h->op_from[op] >= INS_FROM_SPECIAL && h->op_from[op] != INS_FROM_OWN))
                 continue;
-            const uint64_t list = h->op_value[op];
-            const uint64_t len = h->list_off[list + 1] - h->list_off[list];
+            const uint64_t len = ins_history_shown(h, op).len;
             if (best == INS_NONE || len > best_len) {
                 best = op;
                 best_len = len;
@@ -88,12 +87,12 @@ static uint32_t list_reader(const struct ins_engine *e, ins_key k)
 static uint32_t shown_append(const struct ins_history *h, ins_txn t, ins_key k,
                              uint32_t reader)
 {
+    const struct ins_shown list = ins_history_shown(h, reader);
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
         if (!ins_is_write(h, op) || ins_op_key(h, op) != k)
             continue;
-        const uint64_t list = h->op_value[reader];
-        for (uint64_t i = h->list_off[list]; i < h->list_off[list + 1]; i++)
-            if (h->list_elem[i] == h->op_value[op])
+        for (uint64_t i = 0; i < list.len; i++)
+            if (list.at[i] == h->op_value[op])
                 return op;
     }
     return write_op(h, t, k);
@@ -544,11 +543,11 @@ static struct ins_edge rw_edge(const struct ins_engine *e, ins_txn from, ins_txn
 static bool shows_before(const struct ins_history *h, uint32_t op, uint32_t a,
                          uint32_t b)
 {
-    const uint64_t list = h->op_value[op];
-    for (uint64_t i = h->list_off[list]; i < h->list_off[list + 1]; i++) {
-        if (h->list_elem[i] == h->op_value[b])
+    const struct ins_shown list = ins_history_shown(h, op);
+    for (uint64_t i = 0; i < list.len; i++) {
+        if (list.at[i] == h->op_value[b])
             return false;
-        if (h->list_elem[i] == h->op_value[a])
+        if (list.at[i] == h->op_value[a])
             return true;
     }
     return false;

@@ -16,23 +16,12 @@ static bool is_external(const struct ins_history *h, uint32_t op)
            (from < INS_FROM_SPECIAL || from == INS_FROM_AMBIGUOUS);
 }
 
-static bool same_result(const struct ins_history *h, uint32_t a, uint32_t b)
-{
-    if (!ins_is_list_key(h, ins_op_key(h, a)))
-        return h->op_value[a] == h->op_value[b];
-    const uint64_t *const off = h->list_off;
-    const uint64_t x = h->op_value[a], y = h->op_value[b], n = off[x + 1] - off[x];
-    return n == off[y + 1] - off[y] &&
-           (!n || !memcmp(h->list_elem + off[x], h->list_elem + off[y],
-                          n * sizeof *h->list_elem));
-}
-
 /* Does an external read of the same transaction before op disagree with it? */
 static bool disagrees(const struct ins_history *h, ins_txn t, uint32_t op)
 {
     for (uint32_t o = h->txn_op[t]; o < op; o++)
         if (h->op_key[o] == h->op_key[op] && is_external(h, o) &&
-            !same_result(h, o, op))
+            !ins_history_same_result(h, o, op))
             return true;
     return false;
 }

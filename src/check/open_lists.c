@@ -69,14 +69,13 @@ static void state_read(struct ins_problem *p, ins_txn t, uint32_t op,
     const struct ins_engine *e = p->e;
     const struct ins_history *h = e->h;
     const ins_key k = ins_op_key(h, op);
-    const uint64_t list = h->op_value[op];
-    uint64_t end = h->list_off[list + 1];
+    struct ins_shown list = ins_history_shown(h, op);
     const bool own = h->op_from[op] == INS_FROM_OWN;
     for (uint32_t o = h->txn_op[t]; own && o < op; o++)
-        end -= h->op_key[o] == (k | INS_OP_WRITE);
+        list.len -= h->op_key[o] == (k | INS_OP_WRITE);
     shown->len = 0;
-    for (uint64_t i = h->list_off[list]; i < end; i++) {
-        const ins_txn w = appender(e, t, k, h->list_elem[i]);
+    for (uint64_t i = 0; i < list.len; i++) {
+        const ins_txn w = appender(e, t, k, list.at[i]);
         if (w == INS_NONE)
             return; /* the order that is found will tell */
         if (!shown->len || shown->at[shown->len - 1] != w)
@@ -130,17 +129,17 @@ static bool read_holds(const struct appends *a, ins_txn t, uint32_t op)
 {
     const struct ins_history *h = a->e->h;
     const ins_key k = ins_op_key(h, op);
-    const uint64_t l = h->op_value[op], n = h->list_off[l + 1] - h->list_off[l];
+    const struct ins_shown list = ins_history_shown(h, op);
     const struct ins_vec_u64 *all = &a->list[k];
-    if (n > all->len ||
-        (n && memcmp(all->at, h->list_elem + h->list_off[l], n * sizeof *all->at) != 0))
+    if (list.len > all->len ||
+        (list.len && memcmp(all->at, list.at, list.len * sizeof *all->at) != 0))
         return false;
     if (h->op_from[op] != INS_FROM_OWN)
         return true;
     uint64_t own = 0;
     for (uint32_t o = h->txn_op[t]; o < op; o++)
         own += h->op_key[o] == (k | INS_OP_WRITE);
-    return n == a->before[ins_engine_version(a->e, k, t)] + own;
+    return list.len == a->before[ins_engine_version(a->e, k, t)] + own;
 }
 
 static bool append_all(struct appends *a, const uint32_t *order)

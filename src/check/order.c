@@ -34,16 +34,15 @@ static bool list_holds(const struct run *q, ins_txn t, uint32_t op)
 {
     const struct ins_history *h = q->e->h;
     const struct ins_vec_u64 *now = &q->list[ins_op_key(h, op)];
-    const uint64_t list = h->op_value[op], *elem = h->list_elem + h->list_off[list];
-    const uint64_t n = h->list_off[list + 1] - h->list_off[list];
+    const struct ins_shown list = ins_history_shown(h, op);
     uint64_t i = now->len;
-    if (n < i || (i && memcmp(now->at, elem, i * sizeof *elem) != 0))
+    if (list.len < i || (i && memcmp(now->at, list.at, i * sizeof *list.at) != 0))
         return false;
     for (uint32_t o = h->txn_op[t]; o < op; o++)
         if (h->op_key[o] == (h->op_key[op] | INS_OP_WRITE) &&
-            (i == n || elem[i++] != h->op_value[o]))
+            (i == list.len || list.at[i++] != h->op_value[o]))
             return false;
-    return i == n;
+    return i == list.len;
 }
 
 /* The lists that t read: at its begin, or (`own`) at its commit behind its appends,

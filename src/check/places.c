@@ -56,8 +56,7 @@ static uint64_t seq_len(const struct places *q, uint32_t ver)
 
 static uint64_t shown_at(const struct places *q, const struct shown *r, uint64_t i)
 {
-    const struct ins_history *h = q->p->e->h;
-    return i < r->base ? h->list_elem[h->list_off[h->op_value[r->op]] + i]
+    return i < r->base ? ins_history_shown(q->p->e->h, r->op).at[i]
                        : q->seq.at[q->seq_off[r->own] + i - r->base];
 }
 
@@ -100,13 +99,12 @@ static void add_shown(struct places *q, ins_txn t, uint32_t op)
     const struct ins_engine *e = q->p->e;
     const struct ins_history *h = e->h;
     const ins_key k = ins_op_key(h, op);
-    const uint64_t list = h->op_value[op];
     struct shown r = {.op = op, .txn = t, .key = k, .own = ins_engine_version(e, k, t)};
     uint64_t own = 0;
     for (uint32_t o = h->txn_op[t]; o < op; o++)
         own += h->op_key[o] == (k | INS_OP_WRITE);
     r.internal = own != 0;
-    r.base = h->list_off[list + 1] - h->list_off[list] - own;
+    r.base = ins_history_shown(h, op).len - own;
     r.len = r.base + (r.internal ? seq_len(q, r.own) : 0);
     if (r.len)
         ins_vec_shown_push(&q->shown, r);
@@ -518,9 +516,7 @@ static void state_key(struct places *q, struct shown *first, size_t n)
 static void state_source(struct places *q, uint32_t r, uint32_t v, int lit)
 {
     const struct ins_engine *e = q->p->e;
-    const struct ins_history *h = e->h;
-    const uint64_t list = h->op_value[e->read_op[r]];
-    const uint64_t n = h->list_off[list + 1] - h->list_off[list];
+    const uint64_t n = ins_history_shown(e->h, e->read_op[r]).len;
     const uint64_t m = v < e->n_vers ? seq_len(q, v) : 0;
     if (!n && v >= e->n_vers)
         return;
@@ -554,18 +550,16 @@ static void each_source(struct places *q,
 static void add_source(struct places *q, uint32_t r, uint32_t v, int lit)
 {
     const struct ins_engine *e = q->p->e;
-    const struct ins_history *h = e->h;
-    const uint64_t list = h->op_value[e->read_op[r]];
-    const uint64_t n = h->list_off[list + 1] - h->list_off[list];
+    const struct ins_shown list = ins_history_shown(e->h, e->read_op[r]);
     (void)lit;
-    if (v >= e->n_vers || seq_len(q, v) > n || e->ver_txn[v] == e->read_txn[r])
+    if (v >= e->n_vers || seq_len(q, v) > list.len || e->ver_txn[v] == e->read_txn[r])
         return;
     for (uint64_t i = 0; i < seq_len(q, v); i++)
-        if (h->list_elem[h->list_off[list + 1] - seq_len(q, v) + i] !=
-            q->seq.at[q->seq_off[v] + i])
+        if (list.at[list.len - seq_len(q, v) + i] != q->seq.at[q->seq_off[v] + i])
             return;
     ins_vec_source_push(
-        &q->source, (struct source){e->ver_key[v], v, (uint32_t)(n - seq_len(q, v))});
+        &q->source,
+        (struct source){e->ver_key[v], v, (uint32_t)(list.len - seq_len(q, v))});
     q->p->failed |= q->source.failed != 0;
 }
 

@@ -44,18 +44,15 @@ bool ins_weak_count(struct ins_weak *w, enum ins_kind kind, enum ins_suffix suff
 static uint32_t conflicting_list(const struct ins_history *h, uint32_t op)
 {
     const ins_key k = ins_op_key(h, op);
-    const uint64_t *a = h->list_elem + h->list_off[h->op_value[op]];
-    const uint64_t n = h->list_off[h->op_value[op] + 1] - h->list_off[h->op_value[op]];
+    const struct ins_shown a = ins_history_shown(h, op);
     for (ins_txn t = 1; t < h->n_txns; t++) {
         if (!ins_counted(h, t))
             continue;
         for (uint32_t o = h->txn_op[t]; o < h->txn_op[t + 1]; o++) {
             if (h->op_key[o] != k || ins_from_nobody(h->op_from[o]))
                 continue;
-            const uint64_t *b = h->list_elem + h->list_off[h->op_value[o]];
-            const uint64_t m =
-                h->list_off[h->op_value[o] + 1] - h->list_off[h->op_value[o]];
-            if (memcmp(a, b, (n < m ? n : m) * sizeof *a) != 0)
+            const struct ins_shown b = ins_history_shown(h, o);
+            if (memcmp(a.at, b.at, (a.len < b.len ? a.len : b.len) * sizeof *a.at) != 0)
                 return o;
         }
     }
@@ -105,10 +102,10 @@ static uint32_t culprit(const struct ins_history *h,
         return conflicting_list(h, op);
     if (!ins_is_list_key(h, ins_op_key(h, op)))
         return explaining_write(h, writes, op, h->op_value[op]);
-    const uint64_t l = h->op_value[op];
+    const struct ins_shown list = ins_history_shown(h, op);
     /* An intermediate state is told by its last element, the rest by the first. */
-    for (uint64_t i = h->list_off[l + 1]; i-- > h->list_off[l];) {
-        const uint32_t o = explaining_write(h, writes, op, h->list_elem[i]);
+    for (uint64_t i = list.len; i-- > 0;) {
+        const uint32_t o = explaining_write(h, writes, op, list.at[i]);
         if (o != INS_NONE)
             return o;
     }
@@ -233,18 +230,6 @@ static enum ins_status list_misreads(struct ins_weak *w,
     return st;
 }
 
-static bool same_result(const struct ins_history *h, uint32_t a, uint32_t b)
-{
-    if (!ins_is_list_key(h, ins_op_key(h, a)))
-        return h->op_value[a] == h->op_value[b];
-    const uint64_t *const off = h->list_off;
-    const uint64_t x = h->op_value[a], y = h->op_value[b];
-    const uint64_t n = off[x + 1] - off[x];
-    return n == off[y + 1] - off[y] &&
-           !memcmp(h->list_elem + off[x], h->list_elem + off[y],
-                   n * sizeof *h->list_elem);
-}
-
 /* The last external read of each key, by the transaction that made it. */
 struct last_read {
     ins_txn *txn;
@@ -264,7 +249,7 @@ static enum ins_status check_repeats(struct ins_weak *w, struct last_read *last,
         const uint32_t before = here ? last->op[k] : op;
         last->txn[k] = t;
         last->op[k] = ins_is_write(h, op) ? INS_NONE : op;
-        if (ins_is_write(h, op) || same_result(h, before, op))
+        if (ins_is_write(h, op) || ins_history_same_result(h, before, op))
             continue;
         *not_repeated = true;
         w->aside[op / 64] |= UINT64_C(1) << op % 64;

@@ -67,8 +67,7 @@ static uint32_t longest_read(const struct ins_history *h, ins_key k)
             if (h->op_key[op] != k ||
                 (h->op_from[op] >= INS_FROM_SPECIAL && h->op_from[op] != INS_FROM_OWN))
                 continue;
-            const uint64_t l = h->op_value[op];
-            if (h->list_off[l + 1] - h->list_off[l] == length)
+            if (ins_history_shown(h, op).len == length)
                 return op;
         }
     }

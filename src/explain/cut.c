@@ -28,9 +28,9 @@ static bool add_version(struct ins_cut *c, uint64_t hash)
 static bool add_elements(struct ins_cut *c, uint32_t op)
 {
     const struct ins_history *h = c->h;
-    const uint64_t list = h->op_value[op];
-    for (uint64_t i = h->list_off[list]; i < h->list_off[list + 1]; i++)
-        if (!add_version(c, version_hash(ins_op_key(h, op), h->list_elem[i])))
+    const struct ins_shown list = ins_history_shown(h, op);
+    for (uint64_t i = 0; i < list.len; i++)
+        if (!add_version(c, version_hash(ins_op_key(h, op), list.at[i])))
             return false;
     return true;
 }
@@ -42,11 +42,10 @@ static bool own_version(const struct ins_history *h, uint32_t op, uint64_t *hash
         *hash = version_hash(ins_op_key(h, op), h->op_value[op]);
         return true;
     }
-    const uint64_t list = h->op_value[op];
-    if (h->list_off[list] == h->list_off[list + 1])
-        return false;
-    *hash = version_hash(ins_op_key(h, op), h->list_elem[h->list_off[list + 1] - 1]);
-    return true;
+    const struct ins_shown list = ins_history_shown(h, op);
+    if (list.len)
+        *hash = version_hash(ins_op_key(h, op), list.at[list.len - 1]);
+    return list.len != 0;
 }
 
 static void add_op(struct ins_cut *c, uint32_t op, ins_txn t)
@@ -204,15 +203,13 @@ static void put_list(struct ins_builder *b, const struct ins_part *p,
 {
     const struct ins_history *h = c->h;
     const ins_key k = ins_op_key(h, op);
-    const uint64_t list = h->op_value[op];
-    const size_t most = (size_t)(h->list_off[list + 1] - h->list_off[list]);
-    struct ins_lit *elem = INS_NEW(struct ins_lit, most + 1);
+    const struct ins_shown list = ins_history_shown(h, op);
+    struct ins_lit *elem = INS_NEW(struct ins_lit, list.len + 1);
     size_t n = 0;
-    for (size_t i = 0; elem && i < most; i++) {
-        const uint64_t word = h->list_elem[h->list_off[list] + i];
-        const uint32_t v = ins_number_map_get(&c->number, version_hash(k, word));
+    for (size_t i = 0; elem && i < list.len; i++) {
+        const uint32_t v = ins_number_map_get(&c->number, version_hash(k, list.at[i]));
         if (v != INS_NONE && p->version[v])
-            elem[n++] = ins_history_value_lit(h, word);
+            elem[n++] = ins_history_value_lit(h, list.at[i]);
     }
     if (elem)
         ins_builder_read_list(b, t, ins_history_key_lit(h, k), elem, n);

@@ -102,19 +102,18 @@ void ins_say_value(struct ins_buf *b, const struct ins_history *h, uint64_t word
     say_lit(b, ins_history_value_lit(h, word));
 }
 
-static void say_list(struct ins_buf *b, const struct ins_history *h, uint64_t list)
+static void say_list(struct ins_buf *b, const struct ins_history *h, uint32_t op)
 {
-    const uint64_t first = h->list_off[list];
-    const uint64_t n = h->list_off[list + 1] - first;
+    const struct ins_shown list = ins_history_shown(h, op);
     ins_buf_char(b, '[');
-    for (uint64_t i = 0; i < n; i++) {
+    for (uint64_t i = 0; i < list.len; i++) {
         if (i)
             ins_buf_char(b, ' ');
-        if (n > LONGEST_LIST && i == LIST_HEAD) {
+        if (list.len > LONGEST_LIST && i == LIST_HEAD) {
             ins_buf_text(b, "… ");
-            i = n - LIST_TAIL;
+            i = list.len - LIST_TAIL;
         }
-        ins_say_value(b, h, h->list_elem[first + i]);
+        ins_say_value(b, h, list.at[i]);
     }
     ins_buf_char(b, ']');
 }
@@ -126,7 +125,7 @@ static void say_op_value(struct ins_buf *b, const struct ins_history *h, uint32_
     if (key & INS_OP_UNKNOWN)
         ins_buf_char(b, '?');
     else if (!(key & INS_OP_WRITE) && ins_is_list_key(h, key & INS_OP_KEY))
-        say_list(b, h, h->op_value[op]);
+        say_list(b, h, op);
     else
         ins_say_value(b, h, h->op_value[op]);
 }

@@ -118,7 +118,7 @@ static bool disagrees(const struct ins_verifier *v, ins_txn t)
              b++) {
             if (h->op_key[a] != h->op_key[b] || !ins_verify_external(v, b))
                 continue;
-            if (!ins_verify_same_result(h, a, b))
+            if (!ins_history_same_result(h, a, b))
                 return true;
         }
     return false;

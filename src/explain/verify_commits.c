@@ -123,20 +123,19 @@ static bool list_agrees(const struct commits *c, ins_txn t, uint32_t op)
     const struct ins_history *h = c->v->h;
     const ins_key k = ins_op_key(h, op);
     const struct ins_vec_u64 *state = &c->list[k];
-    const uint64_t l = h->op_value[op], n = h->list_off[l + 1] - h->list_off[l];
-    const uint64_t *elem = h->list_elem + h->list_off[l];
+    const struct ins_shown list = ins_history_shown(h, op);
     uint64_t own = 0;
     for (uint32_t o = h->txn_op[t]; o < op; o++)
         own += h->op_key[o] == (k | INS_OP_WRITE);
     /* An external read may be of an earlier version, an internal one is of this. */
-    if (own ? n != state->len + own : n > state->len)
+    if (own ? list.len != state->len + own : list.len > state->len)
         return false;
     uint64_t i = 0;
-    for (; i < n - own; i++)
-        if (elem[i] != state->at[i])
+    for (; i < list.len - own; i++)
+        if (list.at[i] != state->at[i])
             return false;
     for (uint32_t o = h->txn_op[t]; o < op; o++)
-        if (h->op_key[o] == (k | INS_OP_WRITE) && h->op_value[o] != elem[i++])
+        if (h->op_key[o] == (k | INS_OP_WRITE) && h->op_value[o] != list.at[i++])
             return false;
     return true;
 }
@@ -146,7 +145,7 @@ static bool list_is_from(const struct commits *c, uint32_t op, ins_txn from)
 {
     const struct ins_history *h = c->v->h;
     const struct ins_vec_u32 *by = &c->by[ins_op_key(h, op)];
-    const uint64_t l = h->op_value[op], n = h->list_off[l + 1] - h->list_off[l];
+    const uint64_t n = ins_history_shown(h, op).len;
     if (!n)
         return from == INS_INIT;
     return n <= by->len && by->at[n - 1] == from && (n == by->len || by->at[n] != from);

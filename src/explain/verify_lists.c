@@ -39,12 +39,12 @@ static bool look(struct ins_verifier *v, uint32_t op, struct view *w)
     if (ins_is_write(h, op) || !ins_is_list_key(h, ins_op_key(h, op)) ||
         ins_from_nobody(h->op_from[op]))
         return ins_verify_fault(v, "that operation is no list read");
-    const uint64_t list = h->op_value[op];
+    const struct ins_shown list = ins_history_shown(h, op);
     *w = (struct view){.h = h, .key = ins_op_key(h, op), .reader = ins_op_txn(h, op)};
     const uint64_t own = count_appends(h, w->reader, w->key, op);
-    w->elem = h->list_elem + h->list_off[list];
+    w->elem = list.at;
     w->internal = own != 0;
-    w->base = h->list_off[list + 1] - h->list_off[list] - own;
+    w->base = list.len - own;
     w->len = w->base + (own ? appends_of(h, w->reader, w->key) : 0);
     return true;
 }

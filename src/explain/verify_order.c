@@ -21,18 +21,16 @@ static bool shows(const struct replay *p, ins_txn t, uint32_t op)
     const struct ins_history *h = p->v->h;
     const ins_key k = ins_op_key(h, op);
     const struct ins_vec_u64 *state = &p->list[k];
-    const uint64_t list = h->op_value[op];
-    const uint64_t *elem = h->list_elem + h->list_off[list];
-    const uint64_t len = h->list_off[list + 1] - h->list_off[list];
+    const struct ins_shown list = ins_history_shown(h, op);
     uint64_t i = 0;
     for (; i < state->len; i++)
-        if (i >= len || elem[i] != state->at[i])
+        if (i >= list.len || list.at[i] != state->at[i])
             return false;
     for (uint32_t o = h->txn_op[t]; o < op; o++)
         if (ins_is_write(h, o) && ins_op_key(h, o) == k &&
-            (i >= len || elem[i++] != h->op_value[o]))
+            (i >= list.len || list.at[i++] != h->op_value[o]))
             return false;
-    return i == len;
+    return i == list.len;
 }
 
 static bool begin(struct replay *p, ins_txn t)

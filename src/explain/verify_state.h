@@ -101,9 +101,7 @@ void ins_verify_derived(struct ins_verifier *v, uint32_t from, uint32_t to);
 /* May op be from w, as the history has it? */
 bool ins_verify_candidate(const struct ins_verifier *v, uint32_t op, ins_txn w);
 
-/* verify_weak.c: the same value or list; no two reads differ; a step of
- * rc, ra, cc or ci. */
-bool ins_verify_same_result(const struct ins_history *h, uint32_t a, uint32_t b);
+/* verify_weak.c: no two reads differ; a step of rc, ra, cc or ci. */
 bool ins_verify_cut(struct ins_verifier *v);
 bool ins_verify_weak_step(struct ins_verifier *v, bool *taken);
 

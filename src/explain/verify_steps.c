@@ -160,13 +160,13 @@ static bool step_pair(struct ins_verifier *v)
 static bool shown_is(const struct ins_history *h, uint32_t op, uint64_t own, uint64_t i,
                      ins_txn t)
 {
-    const uint64_t list = h->op_value[op];
+    const struct ins_shown list = ins_history_shown(h, op);
     const uint32_t append = h->op_key[op] | INS_OP_WRITE;
     const ins_txn reader = ins_op_txn(h, op);
-    if (t == reader || i >= h->list_off[list + 1] - own)
-        return t == reader && i >= h->list_off[list + 1] - own;
+    if (t == reader || i >= list.len - own)
+        return t == reader && i >= list.len - own;
     for (uint32_t o = h->txn_op[t]; o < h->txn_op[t + 1]; o++)
-        if (h->op_key[o] == append && h->op_value[o] == h->list_elem[i])
+        if (h->op_key[o] == append && h->op_value[o] == list.at[i])
             return true;
     return false;
 }
@@ -182,8 +182,8 @@ static uint64_t own_appends(const struct ins_history *h, uint32_t op)
 
 bool ins_verify_list_shows(const struct ins_history *h, uint32_t op, ins_txn w)
 {
-    const uint64_t list = h->op_value[op], own = own_appends(h, op);
-    for (uint64_t i = h->list_off[list]; i < h->list_off[list + 1]; i++)
+    const uint64_t n = ins_history_shown(h, op).len, own = own_appends(h, op);
+    for (uint64_t i = 0; i < n; i++)
         if (shown_is(h, op, own, i, w))
             return true;
     return false;
@@ -193,12 +193,11 @@ bool ins_verify_list_shows(const struct ins_history *h, uint32_t op, ins_txn w)
 bool ins_verify_list_orders(const struct ins_history *h, uint32_t op, ins_txn a,
                             ins_txn b)
 {
-    const uint64_t list = h->op_value[op];
     const uint32_t append = h->op_key[op] | INS_OP_WRITE;
     bool seen = false;
     uint32_t shown = 0, all = 0;
-    const uint64_t own = own_appends(h, op);
-    for (uint64_t i = h->list_off[list]; i < h->list_off[list + 1]; i++) {
+    const uint64_t n = ins_history_shown(h, op).len, own = own_appends(h, op);
+    for (uint64_t i = 0; i < n; i++) {
         seen |= shown_is(h, op, own, i, a);
         if (!shown_is(h, op, own, i, b))
             continue;

@@ -8,16 +8,6 @@
 
 /* ---- ci ---- */
 
-bool ins_verify_same_result(const struct ins_history *h, uint32_t a, uint32_t b)
-{
-    if (!ins_is_list_key(h, ins_op_key(h, a)))
-        return h->op_value[a] == h->op_value[b];
-    const uint64_t *off = h->list_off, x = h->op_value[a], y = h->op_value[b];
-    const uint64_t n = off[x + 1] - off[x];
-    return n == off[y + 1] - off[y] &&
-           !memcmp(h->list_elem + off[x], h->list_elem + off[y], n * sizeof(uint64_t));
-}
-
 /* Two reads of one key by a transaction that counts, which has not written it before
  * the second, with different results? */
 static bool differ(const struct ins_verifier *v, uint32_t a, uint32_t b)
@@ -31,7 +21,7 @@ static bool differ(const struct ins_verifier *v, uint32_t a, uint32_t b)
     for (uint32_t op = h->txn_op[t]; op < b; op++)
         if (h->op_key[op] == (k | INS_OP_WRITE))
             return false;
-    return !ins_verify_same_result(h, a, b);
+    return !ins_history_same_result(h, a, b);
 }
 
 bool ins_verify_cut(struct ins_verifier *v)

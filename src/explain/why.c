@@ -64,9 +64,9 @@ static void fill(struct ins_buf *b, const struct ins_history *h, ins_key key,
 
 static bool list_shows(const struct ins_history *h, uint32_t list_op, uint32_t append)
 {
-    const uint64_t list = h->op_value[list_op];
-    for (uint64_t i = h->list_off[list]; i < h->list_off[list + 1]; i++)
-        if (h->list_elem[i] == h->op_value[append])
+    const struct ins_shown list = ins_history_shown(h, list_op);
+    for (uint64_t i = 0; i < list.len; i++)
+        if (list.at[i] == h->op_value[append])
             return true;
     return false;
 }

@@ -77,11 +77,10 @@ static bool read_word(const struct ins_history *h, uint32_t op, uint64_t *word)
     *word = h->op_value[op];
     if (ins_is_write(h, op) || !ins_is_list_key(h, ins_op_key(h, op)))
         return true;
-    const uint64_t first = h->list_off[*word], end = h->list_off[*word + 1];
-    if (first == end)
-        return false;
-    *word = h->list_elem[end - 1];
-    return true;
+    const struct ins_shown list = ins_history_shown(h, op);
+    if (list.len)
+        *word = list.at[list.len - 1];
+    return list.len != 0;
 }
 
 static void put_read(struct writer *w, struct ins_buf *out, uint32_t op)

@@ -78,14 +78,14 @@ static void put_name(const struct writer *w, const char *name)
         ins_buf_char(w->out, '"');
 }
 
-static void put_list(const struct writer *w, uint64_t list)
+static void put_list(const struct writer *w, uint32_t op)
 {
-    const struct ins_history *h = w->h;
+    const struct ins_shown list = ins_history_shown(w->h, op);
     ins_buf_char(w->out, '[');
-    for (uint64_t i = h->list_off[list]; i < h->list_off[list + 1]; i++) {
-        if (i > h->list_off[list])
+    for (uint64_t i = 0; i < list.len; i++) {
+        if (i)
             ins_buf_text(w->out, w->style->space);
-        put_lit(w, ins_history_value_lit(h, h->list_elem[i]));
+        put_lit(w, ins_history_value_lit(w->h, list.at[i]));
     }
     ins_buf_char(w->out, ']');
 }
@@ -121,7 +121,7 @@ static void put_operations(const struct writer *w, ins_txn t, bool results)
         if (!write && (!results || ins_is_unknown(h, op)))
             ins_buf_text(w->out, w->style->nil);
         else if (!write && list)
-            put_list(w, h->op_value[op]);
+            put_list(w, op);
         else
             put_value(w, k, h->op_value[op]);
         ins_buf_char(w->out, ']');

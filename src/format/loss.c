@@ -142,9 +142,8 @@ uint64_t ins_numbering_op(struct ins_numbering *n, uint32_t op)
     const uint64_t word = h->op_value[op];
     if (ins_is_write(h, op) || !ins_is_list_key(h, k))
         return ins_numbering_value(n, k, word);
-    if (h->list_off[word] == h->list_off[word + 1])
-        return 0;
-    return ins_numbering_value(n, k, h->list_elem[h->list_off[word + 1] - 1]);
+    const struct ins_shown list = ins_history_shown(h, op);
+    return list.len ? ins_numbering_value(n, k, list.at[list.len - 1]) : 0;
 }
 
 void ins_numbering_release(struct ins_numbering *n)

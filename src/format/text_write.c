@@ -104,13 +104,14 @@ static void put_initial(struct ins_buf *out, const struct ins_history *h)
 
 /* ---- transactions ---- */
 
-static void put_list(struct ins_buf *out, const struct ins_history *h, uint64_t list)
+static void put_list(struct ins_buf *out, const struct ins_history *h, uint32_t op)
 {
+    const struct ins_shown list = ins_history_shown(h, op);
     ins_buf_char(out, '[');
-    for (uint64_t i = h->list_off[list]; i < h->list_off[list + 1]; i++) {
-        if (i > h->list_off[list])
+    for (uint64_t i = 0; i < list.len; i++) {
+        if (i)
             ins_buf_char(out, ' ');
-        put_lit(out, ins_history_value_lit(h, h->list_elem[i]));
+        put_lit(out, ins_history_value_lit(h, list.at[i]));
     }
     ins_buf_char(out, ']');
 }
@@ -125,7 +126,7 @@ static void put_operation(struct ins_buf *out, const struct ins_history *h, uint
     if (ins_is_unknown(h, op))
         ins_buf_text(out, list ? "[?]" : "?");
     else if (list && !write)
-        put_list(out, h, h->op_value[op]);
+        put_list(out, h, op);
     else
         put_lit(out, ins_history_value_lit(h, h->op_value[op]));
 }

@@ -26,8 +26,9 @@ static void add_candidates(struct open_lists *l, uint32_t op)
 {
     const struct ins_history *h = l->h;
     const struct ins_write_table *t = &l->append;
-    const uint64_t value = h->list_elem[h->list_off[h->op_value[op] + 1] - 1];
-    const uint32_t first = ins_write_table_find(t, h, ins_op_key(h, op), value);
+    const struct ins_shown list = ins_history_shown(h, op);
+    const uint32_t first =
+        ins_write_table_find(t, h, ins_op_key(h, op), list.at[list.len - 1]);
     if (!l->group_of[first]) {
         const size_t start = l->group_txn.len;
         ins_vec_u64_push(&l->group_off, start);

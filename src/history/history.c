@@ -91,3 +91,11 @@ struct ins_lit ins_history_session_lit(const struct ins_history *h, uint32_t ses
 {
     return ins_word_lit(h->session_mode, h->session_name[session], &h->literals);
 }
+
+bool ins_history_same_result(const struct ins_history *h, uint32_t a, uint32_t b)
+{
+    if (!ins_is_list_key(h, ins_op_key(h, a)))
+        return h->op_value[a] == h->op_value[b];
+    const struct ins_shown x = ins_history_shown(h, a), y = ins_history_shown(h, b);
+    return x.len == y.len && (!x.len || !memcmp(x.at, y.at, x.len * sizeof *x.at));
+}

@@ -174,6 +174,22 @@ static inline bool ins_is_list_key(const struct ins_history *h, ins_key k)
     return (h->key_flags[k] & INS_KEY_LIST) != 0;
 }
 
+/* The list that a list read with a result shows. */
+struct ins_shown {
+    const uint64_t *at; /* words of value_mode */
+    uint64_t len;
+};
+
+static inline struct ins_shown ins_history_shown(const struct ins_history *h,
+                                                 uint32_t op)
+{
+    const uint64_t *const off = h->list_off + h->op_value[op];
+    return (struct ins_shown){h->list_elem + off[0], off[1] - off[0]};
+}
+
+/* Do two reads of one key have the same result? */
+bool ins_history_same_result(const struct ins_history *h, uint32_t a, uint32_t b);
+
 /* Does counted transaction t (not 0) write k?  Binary search, O(log writers). */
 bool ins_history_writes(const struct ins_history *h, ins_txn t, ins_key k);
 

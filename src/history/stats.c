@@ -61,8 +61,7 @@ static void count_txn(struct ins_stats *s, const struct ins_history *h, ins_txn 
         if (h->op_key[op] & INS_OP_UNKNOWN)
             s->unknown_reads++;
         else if (ins_is_list_key(h, k))
-            s->list_elements +=
-                h->list_off[h->op_value[op] + 1] - h->list_off[h->op_value[op]];
+            s->list_elements += ins_history_shown(h, op).len;
     }
     const uint32_t writes = h->txn_op[t + 1] - h->txn_op[t] - reads;
     s->reads += reads;

@@ -42,10 +42,10 @@ static void put_op(struct ins_buf *out, const struct ins_history *h, uint32_t op
     if (h->op_key[op] & INS_OP_UNKNOWN) {
         ins_buf_char(out, '?');
     } else if (list && !write) {
-        for (uint64_t i = h->list_off[h->op_value[op]];
-             i < h->list_off[h->op_value[op] + 1]; i++) {
+        const struct ins_shown shown = ins_history_shown(h, op);
+        for (uint64_t i = 0; i < shown.len; i++) {
             ins_buf_char(out, ',');
-            put_lit(out, ins_history_value_lit(h, h->list_elem[i]));
+            put_lit(out, ins_history_value_lit(h, shown.at[i]));
         }
         ins_buf_char(out, '.');
     } else {

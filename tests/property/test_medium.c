@@ -90,12 +90,11 @@ static uint32_t any_write(struct run *q, const struct ins_history *h, ins_key k)
 static void copy_list(struct run *q, struct ins_builder *b, const struct ins_history *h,
                       uint32_t t, uint32_t op, bool spoilt)
 {
-    const uint64_t l = h->op_value[op];
-    const uint64_t *elem = h->list_elem + h->list_off[l];
-    size_t n = (size_t)(h->list_off[l + 1] - h->list_off[l]);
+    const struct ins_shown list = ins_history_shown(h, op);
+    size_t n = list.len;
     struct ins_lit *lit = INS_NEW(struct ins_lit, n + 1);
     for (size_t i = 0; i < n; i++)
-        lit[i] = ins_history_value_lit(h, elem[i]);
+        lit[i] = ins_history_value_lit(h, list.at[i]);
     if (spoilt && n) {
         const size_t at = ins_rng_below(&q->rng, (uint32_t)n);
         const struct ins_lit first = lit[0];

@@ -77,18 +77,6 @@ static ins_txn register_source(struct naive *n, ins_txn t, uint32_t op)
 
 /* ---- lists ---- */
 
-struct shown {
-    const uint64_t *elem;
-    uint64_t len;
-};
-
-static struct shown list_of(const struct ins_history *h, uint32_t op)
-{
-    const uint64_t l = h->op_value[op];
-    return (struct shown){h->list_elem + h->list_off[l],
-                          h->list_off[l + 1] - h->list_off[l]};
-}
-
 /* Who appended this element to k, and by which operation; several: open. */
 static ins_txn appender(struct naive *n, ins_key k, uint64_t value, uint32_t *by)
 {
@@ -124,13 +112,13 @@ static bool shows(struct naive *n, ins_txn t, uint32_t op, ins_txn *who,
 {
     const struct ins_history *h = n->h;
     const ins_key k = ins_op_key(h, op);
-    const struct shown list = list_of(h, op);
+    const struct ins_shown list = ins_history_shown(h, op);
     uint32_t due = INS_NONE; /* the append that must come next */
     uint64_t own = 0, ignored;
     *count = 0;
     for (uint64_t i = 0; i < list.len; i++) {
         uint32_t by = INS_NONE;
-        const ins_txn w = appender(n, k, list.elem[i], &by);
+        const ins_txn w = appender(n, k, list.at[i], &by);
         if (w == NAIVE_NOBODY || (w == t && by > op))
             return false;
         if (due != INS_NONE ? by != due : by != next_append(h, w, h->txn_op[w] - 1, k))
@@ -216,15 +204,6 @@ static void resolve_all(struct naive *n)
     }
 }
 
-static bool same_result(const struct ins_history *h, uint32_t a, uint32_t b)
-{
-    if (!ins_is_list_key(h, ins_op_key(h, a)))
-        return h->op_value[a] == h->op_value[b];
-    const struct shown x = list_of(h, a), y = list_of(h, b);
-    return x.len == y.len &&
-           (!x.len || !memcmp(x.elem, y.elem, x.len * sizeof *x.elem));
-}
-
 /* Hold every external read against the first one of its key. */
 static void find_repeats(struct naive *n, ins_txn t)
 {
@@ -237,7 +216,7 @@ static void find_repeats(struct naive *n, ins_txn t)
         uint32_t first = h->txn_op[t];
         while (!is_read(h, first) || ins_op_key(h, first) != k)
             first++;
-        n->aside[op] = !same_result(h, first, op);
+        n->aside[op] = !ins_history_same_result(h, first, op);
         n->not_repeated += n->aside[op];
     }
 }

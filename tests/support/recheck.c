@@ -85,19 +85,18 @@ static bool in_real_time(const struct ins_history *h, ins_txn from, ins_txn to)
 static uint64_t place_in_list(const struct ins_history *h, ins_txn t,
                               uint32_t reader_op, uint32_t op)
 {
-    const uint64_t l = h->op_value[reader_op];
-    const uint64_t n = h->list_off[l + 1] - h->list_off[l];
+    const struct ins_shown list = ins_history_shown(h, reader_op);
     uint64_t own = 0, from_here = 0;
     for (uint32_t o = h->txn_op[t]; o < reader_op; o++) {
         own += is_write_of(h, o, t, ins_op_key(h, op));
         from_here += o >= op && is_write_of(h, o, t, ins_op_key(h, op));
     }
     if (op_in(h, op, t))
-        return n - from_here;
-    for (uint64_t i = 0; i + own < n; i++)
-        if (h->list_elem[h->list_off[l] + i] == h->op_value[op])
+        return list.len - from_here;
+    for (uint64_t i = 0; i + own < list.len; i++)
+        if (list.at[i] == h->op_value[op])
             return i;
-    return n;
+    return list.len;
 }
 
 static bool list_shows(const struct ins_history *h, const struct ins_edge *e)
@@ -466,15 +465,6 @@ static const char *check_misread(const struct context *c)
     return "no read is that wrong";
 }
 
-static bool same_list(const struct ins_history *h, uint64_t a, uint64_t b)
-{
-    const uint64_t n = h->list_off[a + 1] - h->list_off[a];
-    if (n != h->list_off[b + 1] - h->list_off[b])
-        return false;
-    return !n || !memcmp(h->list_elem + h->list_off[a], h->list_elem + h->list_off[b],
-                         n * sizeof *h->list_elem);
-}
-
 static const char *check_repeated(const struct context *c)
 {
     const struct ins_history *h = c->h;
@@ -486,8 +476,7 @@ static const char *check_repeated(const struct context *c)
             if (!is_read_of(h, p, t, k) || !is_read_of(h, q, t, k) ||
                 recheck_internal(h, p) || recheck_internal(h, q))
                 continue;
-            if (ins_is_list_key(h, k) ? !same_list(h, h->op_value[p], h->op_value[q])
-                                      : h->op_value[p] != h->op_value[q])
+            if (!ins_history_same_result(h, p, q))
                 return NULL;
         }
     return "no two reads differ";

@@ -4,13 +4,12 @@
 
 static uint64_t list_len(const struct ins_history *h, uint32_t op)
 {
-    const uint64_t l = h->op_value[op];
-    return h->list_off[l + 1] - h->list_off[l];
+    return ins_history_shown(h, op).len;
 }
 
 static uint64_t element(const struct ins_history *h, uint32_t op, uint64_t i)
 {
-    return h->list_elem[h->list_off[h->op_value[op]] + i];
+    return ins_history_shown(h, op).at[i];
 }
 
 static ins_txn txn_of(const struct ins_history *h, uint32_t op)

@@ -136,13 +136,12 @@ static bool copy_op(struct tiny_op *op, const struct ins_history *from, uint32_t
     op->type = ins_is_write(from, o) ? TINY_WRITE : TINY_READ;
     if (op->type == TINY_WRITE || !ins_is_list_key(from, op->key))
         return name_of(values, from->op_value[o], &op->value);
-    const uint64_t list = from->op_value[o];
-    const uint64_t first = from->list_off[list], len = from->list_off[list + 1] - first;
-    if (len > TINY_LIST)
+    const struct ins_shown list = ins_history_shown(from, o);
+    if (list.len > TINY_LIST)
         return false;
-    op->len = (uint8_t)len;
-    for (uint64_t i = 0; i < len; i++)
-        if (!name_of(values, from->list_elem[first + i], &op->list[i]))
+    op->len = (uint8_t)list.len;
+    for (uint64_t i = 0; i < list.len; i++)
+        if (!name_of(values, list.at[i], &op->list[i]))
             return false;
     return true;
 }
