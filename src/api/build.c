@@ -8,7 +8,6 @@
 struct insula_builder {
     struct ins_builder *builder;
     bool has_default;
-    bool failed; /* a call here had no memory */
 };
 
 struct insula_builder *insula_builder_new(void)
@@ -72,17 +71,11 @@ void insula_read_list(struct insula_builder *builder, unsigned txn,
 {
     if (!builder)
         return;
-    struct ins_lit few[64];
-    struct ins_lit *lit = count <= 64 ? few : INS_NEW(struct ins_lit, count);
-    if (!lit) {
-        builder->failed = true;
-        return;
-    }
+    struct ins_builder *const b = builder->builder;
+    const struct ins_list_words *const at = ins_builder_list(b);
     for (size_t i = 0; i < count; i++)
-        lit[i] = ins_handle_lit(element[i]);
-    ins_builder_read_list(builder->builder, txn, ins_handle_lit(key), lit, count);
-    if (lit != few)
-        ins_free(lit);
+        ins_builder_list_add(b, at, ins_handle_lit(element[i]));
+    ins_builder_list_end(b, txn, ins_handle_lit(key));
 }
 
 void insula_read_unknown(struct insula_builder *builder, unsigned txn,
@@ -141,7 +134,7 @@ void insula_unknown(struct insula_builder *builder, unsigned txn)
 struct insula_history *insula_builder_finish(struct insula_builder *builder,
                                              struct insula_error *error)
 {
-    if (!builder || builder->failed) {
+    if (!builder) {
         (void)ins_handle_fail(error, INSULA_E_NOMEM, "out of memory for the builder");
         insula_builder_free(builder);
         return NULL;

@@ -80,6 +80,14 @@ uint32_t ins_number_map_get(const struct ins_number_map *m, uint64_t x)
     return m->slot[i];
 }
 
+void ins_number_map_prefetch(const struct ins_number_map *m, uint64_t x)
+{
+    if (x < m->n_direct)
+        __builtin_prefetch(&m->direct[x]);
+    else if (m->slot)
+        __builtin_prefetch(&m->slot[ins_mix64(x) & (((size_t)1 << m->bits) - 1)]);
+}
+
 uint32_t ins_number_map_add(struct ins_number_map *m, uint64_t x)
 {
     if (x < m->n_direct && m->direct[x] != INS_NONE)

@@ -26,6 +26,8 @@ struct ins_number_map {
 uint32_t ins_number_map_add(struct ins_number_map *m, uint64_t x);
 /* The id of x or INS_NONE. */
 uint32_t ins_number_map_get(const struct ins_number_map *m, uint64_t x);
+/* x will be asked for soon. */
+void ins_number_map_prefetch(const struct ins_number_map *m, uint64_t x);
 void ins_number_map_release(struct ins_number_map *m);
 
 /* Byte strings to ids, the same way. `tag` is part of the key. */

@@ -204,16 +204,13 @@ static void put_list(struct ins_builder *b, const struct ins_part *p,
     const struct ins_history *h = c->h;
     const ins_key k = ins_op_key(h, op);
     const struct ins_shown list = ins_history_shown(h, op);
-    struct ins_lit *elem = INS_NEW(struct ins_lit, list.len + 1);
-    size_t n = 0;
-    for (size_t i = 0; elem && i < list.len; i++) {
+    const struct ins_list_words *const at = ins_builder_list(b);
+    for (uint64_t i = 0; i < list.len; i++) {
         const uint32_t v = ins_number_map_get(&c->number, version_hash(k, list.at[i]));
         if (v != INS_NONE && p->version[v])
-            elem[n++] = ins_history_value_lit(h, list.at[i]);
+            ins_builder_list_add(b, at, ins_history_value_lit(h, list.at[i]));
     }
-    if (elem)
-        ins_builder_read_list(b, t, ins_history_key_lit(h, k), elem, n);
-    ins_free(elem);
+    ins_builder_list_end(b, t, ins_history_key_lit(h, k));
 }
 
 static void put_op(struct ins_builder *b, const struct ins_part *p,

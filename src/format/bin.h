@@ -21,7 +21,7 @@
 #include <string.h>
 
 enum {
-    INS_BIN_VERSION = 2,
+    INS_BIN_VERSION = 3,
     INS_BIN_BLOCK = 1 << 18,
     INS_BIN_HEADER_SIZE = 128,
     INS_BIN_COLUMN_SIZE = 32
@@ -38,7 +38,6 @@ enum ins_bin_id {
     INS_BIN_TXN_END,
     INS_BIN_OP_KEY,
     INS_BIN_OP_VALUE,
-    INS_BIN_LIST_OFF,
     INS_BIN_LIST_ELEM,
     INS_BIN_KEY_NAME,
     INS_BIN_KEY_FLAGS,
@@ -56,10 +55,10 @@ struct ins_bin_header {
     char magic[8];
     uint32_t version, n_columns;
     uint64_t file_size, sum;
-    uint32_t n_sessions, n_txns, n_keys, n_ops, n_lists;
+    uint32_t n_sessions, n_txns, n_keys, n_ops;
     uint8_t session_mode, txn_mode, key_mode, value_mode;
     char init_name[32];
-    uint8_t reserved[40];
+    uint8_t reserved[44];
 };
 
 struct ins_bin_column {
@@ -101,9 +100,8 @@ bool ins_bin_offsets_fit(const uint64_t *off, uint64_t n, uint64_t end);
 
 /* Is everything but the index of h, which came from a file, within the bounds of
  * everything else?  Fills txn_session. */
-enum ins_status ins_bin_check(struct ins_history *h,
-                              const struct ins_bin_array a[INS_BIN_COLUMNS],
-                              unsigned threads, struct ins_error *err);
+enum ins_status ins_bin_check(struct ins_history *h, unsigned threads,
+                              struct ins_error *err);
 
 /* May h be written with an index? */
 bool ins_bin_has_index(const struct ins_history *h);

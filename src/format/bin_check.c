@@ -104,7 +104,7 @@ static enum ins_status check_txns(struct ins_history *h, struct ins_error *err)
     return INS_OK;
 }
 
-/* ---- keys and lists ---- */
+/* ---- keys ---- */
 
 static enum ins_status check_keys(const struct ins_history *h, struct ins_error *err)
 {
@@ -127,34 +127,6 @@ static enum ins_status check_keys(const struct ins_history *h, struct ins_error 
     return st == INS_OK ? check_distinct(h->session_name, h->n_sessions, err) : st;
 }
 
-static bool reads_list(const struct ins_history *h, uint32_t op)
-{
-    const uint32_t word = h->op_key[op];
-    return !(word & (INS_OP_WRITE | INS_OP_UNKNOWN)) &&
-           ins_is_list_key(h, word & INS_OP_KEY);
-}
-
-static enum ins_status check_lists(const struct ins_history *h,
-                                   const struct ins_bin_array a[INS_BIN_COLUMNS],
-                                   struct ins_error *err)
-{
-    if (!ins_bin_offsets_fit(h->list_off, a[INS_BIN_LIST_OFF].count,
-                             a[INS_BIN_LIST_ELEM].count) ||
-        !words_fit(h, h->value_mode, h->list_elem, a[INS_BIN_LIST_ELEM].count))
-        return damaged(err, "lists that cover their elements");
-    bool *read = INS_NEW0(bool, h->n_lists);
-    if (!read)
-        return ins_nomem(err, "the history");
-    bool once = true;
-    for (uint32_t op = 0; op < h->n_ops && h->n_lists && once; op++)
-        if (reads_list(h, op)) {
-            once = !read[h->op_value[op]];
-            read[h->op_value[op]] = true;
-        }
-    ins_free(read);
-    return once ? INS_OK : damaged(err, "a list for each read");
-}
-
 /* ---- operations ---- */
 
 struct ops {
@@ -168,8 +140,9 @@ static bool value_fits(const struct ins_history *h, uint32_t op)
 {
     if (h->op_key[op] & INS_OP_UNKNOWN)
         return true;
-    if (reads_list(h, op))
-        return h->op_value[op] < h->n_lists;
+    if (!ins_is_write(h, op) && ins_is_list_key(h, ins_op_key(h, op)))
+        return ins_list_at(h->op_value[op]) + ins_list_len(h->op_value[op]) <=
+               h->n_elems;
     return h->value_mode != INS_WORDS_INTERNED || h->op_value[op] < h->literals.map.len;
 }
 
@@ -201,16 +174,15 @@ static enum ins_status check_ops(const struct ins_history *h, unsigned threads,
     return atomic_load(&o.wrong) ? damaged(err, "operations on known keys") : INS_OK;
 }
 
-enum ins_status ins_bin_check(struct ins_history *h,
-                              const struct ins_bin_array a[INS_BIN_COLUMNS],
-                              unsigned threads, struct ins_error *err)
+enum ins_status ins_bin_check(struct ins_history *h, unsigned threads,
+                              struct ins_error *err)
 {
     enum ins_status st = check_txns(h, err);
     if (st == INS_OK)
         st = check_keys(h, err);
     if (st == INS_OK)
         st = check_ops(h, threads, err);
-    if (st == INS_OK)
-        st = check_lists(h, a, err);
+    if (st == INS_OK && !words_fit(h, h->value_mode, h->list_elem, h->n_elems))
+        st = damaged(err, "elements of lists among the literals");
     return st;
 }

@@ -129,7 +129,7 @@ static enum ins_status take_head(struct reader *r)
     h->n_txns = le32toh(header.n_txns);
     h->n_keys = le32toh(header.n_keys);
     h->n_ops = le32toh(header.n_ops);
-    h->n_lists = le32toh(header.n_lists);
+    h->n_elems = r->column[INS_BIN_LIST_ELEM].count;
     memcpy(h->init_name, header.init_name, sizeof h->init_name);
     h->init_name[sizeof h->init_name - 1] = '\0';
     if (header.session_mode > INS_WORDS_INTERNED ||
@@ -244,7 +244,6 @@ static bool length_is_right(const struct reader *r, unsigned id)
         const uint64_t n = r->column[INS_BIN_LITERAL_KIND].count;
         return count == (n ? n + 1 : 0);
     }
-    case INS_BIN_LIST_ELEM:
     case INS_BIN_LITERAL_BYTES:
         return true;
     default:
@@ -360,7 +359,7 @@ enum ins_status ins_bin_read(const struct ins_input *in,
     if (st == INS_OK)
         st = index_literals(&r);
     if (st == INS_OK)
-        st = ins_bin_check(r.h, r.array, r.threads, err);
+        st = ins_bin_check(r.h, r.threads, err);
     if (st == INS_OK)
         st = ins_limit_room(o->limit, 0, err);
     if (st == INS_OK && !has_index(&r)) {

@@ -16,7 +16,6 @@ void ins_bin_arrays(struct ins_history *h, bool written,
 {
     struct ins_string_map *lits = &h->literals.map;
     const uint64_t txns = h->n_txns, keys = h->n_keys, ops = h->n_ops;
-    const uint64_t lists = h->n_lists ? (uint64_t)h->n_lists + 1 : 0;
     const struct ins_bin_array all[INS_BIN_COLUMNS] = {
         {&h->session_first, (uint64_t)h->n_sessions + 1, 4},
         {&h->session_name, h->n_sessions, 8},
@@ -27,8 +26,7 @@ void ins_bin_arrays(struct ins_history *h, bool written,
         {&h->txn_end, h->txn_begin ? txns : 0, 8},
         {&h->op_key, ops, 4},
         {&h->op_value, ops, 8},
-        {&h->list_off, lists, 8},
-        {&h->list_elem, written && lists ? h->list_off[h->n_lists] : 0, 8},
+        {&h->list_elem, h->n_elems, 8},
         {&h->key_name, keys, 8},
         {&h->key_flags, keys, 1},
         {&h->key_init, keys, 8},
@@ -183,7 +181,6 @@ static enum ins_status put_head(const struct ins_history *h, const struct layout
         .n_txns = htole32(h->n_txns),
         .n_keys = htole32(h->n_keys),
         .n_ops = htole32(h->n_ops),
-        .n_lists = htole32(h->n_lists),
         .session_mode = (uint8_t)h->session_mode,
         .txn_mode = (uint8_t)h->txn_mode,
         .key_mode = (uint8_t)h->key_mode,

@@ -20,8 +20,6 @@
 
 #include <inttypes.h>
 
-INS_VEC(lit, struct ins_lit);
-
 enum { CHECK_EVERY = 4096 };
 enum type { TYPE_NONE, TYPE_OTHER, TYPE_INVOKE, TYPE_OK, TYPE_FAIL, TYPE_INFO };
 
@@ -65,7 +63,6 @@ struct reader {
     struct ins_literals list_keys;
     struct ins_number_map processes;
     struct ins_vec_pending pending; /* by process */
-    struct ins_vec_lit elems;
     uint64_t events;
     uint64_t lone_invocations, lone_completions;
     const char *value_end; /* after the operations that were read last */
@@ -109,22 +106,20 @@ static bool take_list(struct reader *r, uint32_t txn, struct ins_lit key)
 {
     struct ins_elle_lex *x = &r->x;
     const char close = *x->p++ == '(' ? ')' : ']';
-    r->elems.len = 0;
-    while (ins_elle_next(x, close, !r->elems.len)) {
+    if (!note_kind(r, key, true))
+        return false;
+    const struct ins_list_words *const at =
+        r->pass == PASS_BUILD ? ins_builder_list(r->b) : NULL;
+    for (bool first = true; ins_elle_next(x, close, first); first = false) {
         struct ins_lit elem;
         if (!ins_elle_literal(x, "a number, a string or a keyword in a list", &elem))
             return false;
-        ins_vec_lit_push(&r->elems, elem);
-        if (r->elems.failed) {
-            x->st = ins_nomem(x->err, "a list");
-            return false;
-        }
+        if (at)
+            ins_builder_list_add(r->b, at, elem);
     }
-    if (x->st != INS_OK || !note_kind(r, key, true))
-        return false;
-    if (r->pass == PASS_BUILD)
-        ins_builder_read_list(r->b, txn, key, r->elems.at, r->elems.len);
-    return true;
+    if (at)
+        ins_builder_list_end(r->b, txn, key);
+    return x->st == INS_OK;
 }
 
 static bool take_read(struct reader *r, uint32_t txn, struct ins_lit key, bool known)
@@ -588,7 +583,6 @@ static enum ins_status read_events(const struct ins_input *in,
     ins_string_map_release(&r.list_keys.map);
     ins_number_map_release(&r.processes);
     ins_vec_pending_release(&r.pending);
-    ins_vec_lit_release(&r.elems);
     return r.x.st;
 }
 

@@ -39,8 +39,7 @@ static unsigned value_needs(const struct ins_history *h)
         if (!list_read && !ins_is_unknown(h, op))
             needs |= lit_needs(ins_history_value_lit(h, h->op_value[op]));
     }
-    const uint64_t elements = h->n_lists ? h->list_off[h->n_lists] : 0;
-    for (uint64_t i = 0; i < elements; i++)
+    for (uint64_t i = 0; i < h->n_elems; i++)
         needs |= lit_needs(ins_history_value_lit(h, h->list_elem[i]));
     return needs;
 }

@@ -370,11 +370,10 @@ static enum ins_status fill(struct plume *p, struct ins_history *h, unsigned thr
     h->txn_line = INS_NEW(uint32_t, h->n_txns);
     h->key_flags = INS_NEW0(uint8_t, p->lines.n_keys);
     h->key_init = INS_NEW0(uint64_t, p->lines.n_keys);
-    h->list_off = INS_NEW0(uint64_t, 1);
     uint32_t *size = INS_NEW0(uint32_t, 2 * (size_t)p->session.len);
     if (!h->session_first || !h->session_name || !h->txn_op || !h->txn_session ||
         !h->txn_status || !h->txn_name || !h->txn_line || !h->key_flags ||
-        !h->key_init || !h->list_off || !size) {
+        !h->key_init || !size) {
         ins_free(size);
         return ins_nomem(err, "the history");
     }

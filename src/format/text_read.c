@@ -15,14 +15,11 @@
 
 #include <inttypes.h>
 
-INS_VEC(lit, struct ins_lit);
-
 enum { CHECK_EVERY = 4096 };
 
 struct reader {
     struct ins_text_lex x;
     struct ins_builder *b;
-    struct ins_vec_lit elems;
     struct ins_literals declared; /* keys with an initial value of their own */
     bool has_default;
     bool has_count;
@@ -34,24 +31,20 @@ struct reader {
 static bool take_list(struct reader *r, uint32_t txn, struct ins_lit key)
 {
     struct ins_text_lex *x = &r->x;
-    r->elems.len = 0;
     if (ins_text_take(x, '?')) {
         if (!ins_text_take(x, ']'))
             return ins_text_expected(x, "']' after '[?'");
         ins_builder_read_unknown(r->b, txn, key, true);
         return true;
     }
+    const struct ins_list_words *const at = ins_builder_list(r->b);
     while (!ins_text_take(x, ']')) {
         struct ins_lit elem;
         if (!ins_text_literal(x, "an element or ']'", &elem))
             return false;
-        ins_vec_lit_push(&r->elems, elem);
+        ins_builder_list_add(r->b, at, elem);
     }
-    if (r->elems.failed) {
-        x->st = ins_nomem(x->err, "a list");
-        return false;
-    }
-    ins_builder_read_list(r->b, txn, key, r->elems.at, r->elems.len);
+    ins_builder_list_end(r->b, txn, key);
     return true;
 }
 
@@ -361,7 +354,6 @@ enum ins_status ins_text_read(const struct ins_input *in,
     }
     ins_builder_free(r.b);
     ins_arena_release(&r.x.scratch);
-    ins_vec_lit_release(&r.elems);
     ins_string_map_release(&r.declared.map);
     return st;
 }

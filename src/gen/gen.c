@@ -326,28 +326,27 @@ static enum ins_status run(struct ins_sim *s, struct ins_error *err)
 
 /* ---- lists ---- */
 
-/* The appends of each key in order: off is by key. */
-struct sequences {
-    uint64_t *off, *value;
-};
-
-static bool collect_appends(struct ins_sim *s, struct sequences *q)
+/* Where the appends of each key begin in list_elem, once they are there in order. */
+static uint64_t *place_appends(const struct ins_sim *s)
 {
     const struct ins_history *h = s->h;
-    q->off = INS_NEW0(uint64_t, (size_t)h->n_keys + 1);
-    q->value = INS_NEW(uint64_t, h->n_ops);
-    if (!q->off || !q->value)
-        return false;
+    uint64_t *off = INS_NEW0(uint64_t, (size_t)h->n_keys + 1);
+    for (uint32_t op = 0; off && op < h->n_ops; op++)
+        if (s->position[op] != INS_NONE)
+            off[(h->op_key[op] & INS_OP_KEY) + 1]++;
+    for (ins_key k = 0; off && k < h->n_keys; k++)
+        off[k + 1] += off[k];
+    return off;
+}
+
+static void write_appends(const struct ins_sim *s, const uint64_t *off)
+{
+    struct ins_history *h = s->h;
     for (uint32_t op = 0; op < h->n_ops; op++)
         if (s->position[op] != INS_NONE)
-            q->off[(h->op_key[op] & INS_OP_KEY) + 1]++;
-    for (ins_key k = 0; k < h->n_keys; k++)
-        q->off[k + 1] += q->off[k];
-    for (uint32_t op = 0; op < h->n_ops; op++)
-        if (s->position[op] != INS_NONE)
-            q->value[q->off[h->op_key[op] & INS_OP_KEY] + s->position[op]] =
+            h->list_elem[off[h->op_key[op] & INS_OP_KEY] + s->position[op]] =
                 h->op_value[op];
-    return true;
+    h->n_elems = off[h->n_keys];
 }
 
 static uint64_t list_length(uint64_t packed)
@@ -355,52 +354,46 @@ static uint64_t list_length(uint64_t packed)
     return (uint32_t)packed + (packed >> 32);
 }
 
-/* What a read of transaction t at `op` showed: a prefix, then own appends. */
-static void write_list(struct ins_history *h, const struct sequences *q, ins_txn t,
+/* What a read of transaction t at `op` showed: a prefix of the appends to its key, or a
+ * list of its own when appends of its own end it. */
+static void write_list(struct ins_history *h, const uint64_t *off, ins_txn t,
                        uint32_t op)
 {
     const ins_key k = h->op_key[op];
     const uint64_t packed = h->op_value[op];
     const uint32_t prefix = (uint32_t)packed;
-    uint64_t *out = h->list_elem + h->list_off[h->n_lists];
-    if (prefix)
-        memcpy(out, q->value + q->off[k], prefix * sizeof *out);
-    out += prefix;
     uint32_t own = (uint32_t)(packed >> 32);
+    h->op_value[op] = ins_list_word(own ? h->n_elems : off[k], list_length(packed));
+    if (!own)
+        return;
+    memcpy(h->list_elem + h->n_elems, h->list_elem + off[k],
+           prefix * sizeof *h->list_elem);
+    h->n_elems += prefix;
     for (uint32_t i = h->txn_op[t]; own; i++)
         if (h->op_key[i] == (k | INS_OP_WRITE)) {
-            *out++ = h->op_value[i];
+            h->list_elem[h->n_elems++] = h->op_value[i];
             own--;
         }
-    h->op_value[op] = h->n_lists;
-    h->n_lists++;
-    h->list_off[h->n_lists] = h->list_off[h->n_lists - 1] + list_length(packed);
 }
 
 static enum ins_status make_lists(struct ins_sim *s, const struct ins_plant *p,
                                   struct ins_error *err)
 {
     struct ins_history *h = s->h;
-    uint64_t elements = 0;
-    size_t lists = 0;
+    uint64_t apart = 0;
     for (uint32_t op = 0; op < h->n_ops; op++)
-        if (!(h->op_key[op] & INS_OP_WRITE)) {
-            lists++;
-            elements += list_length(h->op_value[op]);
-        }
-    struct sequences q = {0};
-    h->list_off = INS_NEW(uint64_t, lists + p->lists + 1);
-    h->list_elem = INS_NEW(uint64_t, elements + p->elements);
-    const bool room = h->list_off && h->list_elem && collect_appends(s, &q);
-    if (room) {
-        h->list_off[0] = 0;
-        for (ins_txn t = 1; t < h->n_txns; t++)
-            for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
-                if (!(h->op_key[op] & INS_OP_WRITE))
-                    write_list(h, &q, t, op);
-    }
-    ins_free(q.off);
-    ins_free(q.value);
+        if (!(h->op_key[op] & INS_OP_WRITE) && h->op_value[op] >> 32)
+            apart += list_length(h->op_value[op]);
+    uint64_t *off = place_appends(s);
+    h->list_elem = off ? INS_NEW(uint64_t, off[h->n_keys] + apart + p->elements) : NULL;
+    const bool room = h->list_elem != NULL;
+    if (room)
+        write_appends(s, off);
+    for (ins_txn t = 1; room && t < h->n_txns; t++)
+        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
+            if (!(h->op_key[op] & INS_OP_WRITE))
+                write_list(h, off, t, op);
+    ins_free(off);
     return room ? INS_OK : ins_nomem(err, "the lists that were read");
 }
 

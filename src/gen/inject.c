@@ -89,12 +89,12 @@ static ins_key key_of(struct walk *w, char letter)
     return w->first_key + *k - 1;
 }
 
-static void put_list(struct ins_history *h, const char *digits, size_t n)
+static uint64_t put_list(struct ins_history *h, const char *digits, size_t n)
 {
-    uint64_t at = h->list_off[h->n_lists];
+    const uint64_t at = h->n_elems;
     for (size_t i = 0; i < n; i++)
-        h->list_elem[at++] = (uint64_t)(digits[i] - '0');
-    h->list_off[++h->n_lists] = at;
+        h->list_elem[h->n_elems++] = (uint64_t)(digits[i] - '0');
+    return ins_list_word(at, n);
 }
 
 static void do_op(struct walk *w, const char *word, size_t len)
@@ -105,10 +105,8 @@ static void do_op(struct walk *w, const char *word, size_t len)
     struct ins_history *h = w->h;
     if (h) {
         h->op_key[h->n_ops] = k | (write ? INS_OP_WRITE : 0);
-        h->op_value[h->n_ops] = list_read ? h->n_lists : (uint64_t)(word[2] - '0');
-        h->n_ops++;
-        if (list_read)
-            put_list(h, word + 2, len - 2);
+        h->op_value[h->n_ops++] =
+            list_read ? put_list(h, word + 2, len - 2) : (uint64_t)(word[2] - '0');
     }
     w->count.ops++;
     w->count.lists += list_read;

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "history/chains.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,6 +17,14 @@ struct column {
 
 enum { INIT_DEFAULT, INIT_SET, INIT_NONE };
 enum { USED_AS_LIST = 1, USED_AS_REGISTER = 2 };
+enum { MOST_WAITING = 64, MOST_WORDS = 1 << 13 };
+
+/* What an operation, the last of op_key or one before it, still has to do with its
+ * key. */
+struct waiting {
+    uint64_t key; /* a word */
+    uint8_t use;
+};
 
 struct ins_builder {
     struct ins_error error;
@@ -39,8 +48,10 @@ struct ins_builder {
 
     struct ins_vec_u32 op_txn, op_key;
     struct ins_vec_u64 op_value;
-    struct ins_vec_u64 list_off; /* start of each list */
-    struct ins_vec_u64 list_elem;
+    struct waiting waiting[MOST_WAITING];
+    uint32_t n_waiting;
+    struct ins_chains lists; /* op_value of a list read: what ins_chains_end said */
+    struct ins_list_words list;
 
     bool has_default;
     uint64_t default_value;
@@ -50,8 +61,10 @@ struct ins_builder {
 struct ins_builder *ins_builder_new(void)
 {
     struct ins_builder *b = INS_NEW0(struct ins_builder, 1);
-    if (b)
-        b->init_txn = INS_NONE;
+    if (!b)
+        return NULL;
+    b->init_txn = INS_NONE;
+    b->list = (struct ins_list_words){&b->lists.word, true};
     return b;
 }
 
@@ -80,8 +93,7 @@ void ins_builder_free(struct ins_builder *b)
     ins_vec_u32_release(&b->op_txn);
     ins_vec_u32_release(&b->op_key);
     ins_vec_u64_release(&b->op_value);
-    ins_vec_u64_release(&b->list_off);
-    ins_vec_u64_release(&b->list_elem);
+    ins_chains_release(&b->lists);
     ins_free(b);
 }
 
@@ -144,10 +156,13 @@ static bool is_list_read(const struct ins_builder *b, size_t op)
            (b->key_use.at[key & INS_OP_KEY] & USED_AS_LIST);
 }
 
+static void settle(struct ins_builder *b);
+
 /* The column moves to the literal table: rewrite the words it has so far. */
 static void intern_column(struct ins_builder *b, const struct column *c)
 {
     const enum ins_word_mode old = c->mode;
+    settle(b);
     if (c == &b->session_column) {
         intern_map(b, old, &b->sessions);
     } else if (c == &b->key_column) {
@@ -159,8 +174,12 @@ static void intern_column(struct ins_builder *b, const struct column *c)
         for (size_t i = 0; i < b->op_value.len; i++)
             if (!(b->op_key.at[i] & INS_OP_UNKNOWN) && !is_list_read(b, i))
                 intern_word(b, old, &b->op_value.at[i]);
-        for (size_t i = 0; i < b->list_elem.len; i++)
-            intern_word(b, old, &b->list_elem.at[i]);
+        b->list.plain = false;
+        for (size_t i = 0; i < b->list.to->len; i++)
+            intern_word(b, old, &b->list.to->at[i]);
+        for (size_t i = 0; i < b->lists.chain.len; i++)
+            for (uint32_t j = 0; j < b->lists.chain.at[i].len; j++)
+                intern_word(b, old, &b->lists.elem.at[b->lists.chain.at[i].at + j]);
         for (size_t i = 0; i < b->key_init.len; i++)
             if (b->key_init_state.at[i] == INIT_SET)
                 intern_word(b, old, &b->key_init.at[i]);
@@ -264,20 +283,18 @@ static uint64_t line_of(const struct ins_builder *b, uint32_t txn)
     return txn < b->txn_line.len ? b->txn_line.at[txn] : 0;
 }
 
-/* The id of a key; `use` says how it is used here, 0 for not at all. */
-static uint32_t key_id(struct ins_builder *b, struct ins_lit key, uint8_t use,
-                       uint64_t line)
+/* The id of a key; `use` says how transaction txn uses it, 0 for not at all. */
+static uint32_t key_id(struct ins_builder *b, uint64_t key, uint8_t use, uint32_t txn)
 {
-    const uint64_t word = to_word(b, &b->key_column, key);
-    const uint32_t id = ins_number_map_add(&b->keys, word);
+    const uint32_t id = ins_number_map_add(&b->keys, key);
     if (id == INS_NONE) {
         out_of_memory(b);
         return 0;
     }
     if (id == b->key_use.len) {
         if (id > INS_OP_KEY)
-            (void)ins_fail(&b->error, INS_E_INPUT, line, "more than %" PRIu32 " keys",
-                           INS_OP_KEY);
+            (void)ins_fail(&b->error, INS_E_INPUT, line_of(b, txn),
+                           "more than %" PRIu32 " keys", INS_OP_KEY);
         ins_vec_u8_push(&b->key_use, 0);
         ins_vec_u8_push(&b->key_init_state, INIT_DEFAULT);
         ins_vec_u64_push(&b->key_init, 0);
@@ -288,23 +305,50 @@ static uint32_t key_id(struct ins_builder *b, struct ins_lit key, uint8_t use,
     }
     const uint8_t known = b->key_use.at[id] |= use;
     if (known == (USED_AS_LIST | USED_AS_REGISTER))
-        (void)ins_fail(&b->error, INS_E_INPUT, line,
+        (void)ins_fail(&b->error, INS_E_INPUT, line_of(b, txn),
                        "a key is used both as a register and as a list");
     return id;
 }
 
 /* ---- operations ---- */
 
-static void add_op(struct ins_builder *b, uint32_t txn, uint32_t key, uint64_t value)
+/* Keys come in any order, so that each look-up is a cache miss: operations wait until
+ * there are enough of them to ask for all their keys at once. */
+static void settle(struct ins_builder *b)
+{
+    const uint32_t n = b->n_waiting;
+    const size_t first = b->op_key.len - n;
+    b->n_waiting = 0;
+    for (uint32_t i = 0; i < n; i++)
+        ins_number_map_prefetch(&b->keys, b->waiting[i].key);
+    for (uint32_t i = 0; i < n && !b->error.status; i++)
+        b->op_key.at[first + i] |=
+            key_id(b, b->waiting[i].key, b->waiting[i].use, b->op_txn.at[first + i]);
+    if (!b->error.status)
+        ins_chains_settle(&b->lists, b->op_key.at, b->op_value.at);
+}
+
+static void add_op(struct ins_builder *b, uint32_t txn, uint32_t flags, uint64_t key,
+                   uint8_t use, uint64_t value)
 {
     if (b->op_key.len >= UINT32_MAX - 1)
         (void)ins_fail(&b->error, INS_E_INPUT, line_of(b, txn),
                        "more than %" PRIu32 " operations", UINT32_MAX - 1);
+    ins_vec_u32_push(&b->op_txn, txn);
+    ins_vec_u32_push(&b->op_key, flags);
+    ins_vec_u64_push(&b->op_value, value);
+    if (b->op_txn.failed || b->op_key.failed || b->op_value.failed)
+        out_of_memory(b);
     if (b->error.status)
         return;
-    ins_vec_u32_push(&b->op_txn, txn);
-    ins_vec_u32_push(&b->op_key, key);
-    ins_vec_u64_push(&b->op_value, value);
+    b->waiting[b->n_waiting++] = (struct waiting){key, use};
+    if (b->n_waiting == MOST_WAITING)
+        settle(b);
+}
+
+static uint64_t key_word(struct ins_builder *b, struct ins_lit key)
+{
+    return to_word(b, &b->key_column, key);
 }
 
 void ins_builder_read(struct ins_builder *b, uint32_t txn, struct ins_lit key,
@@ -312,8 +356,8 @@ void ins_builder_read(struct ins_builder *b, uint32_t txn, struct ins_lit key,
 {
     if (b->error.status)
         return;
-    const uint32_t k = key_id(b, key, USED_AS_REGISTER, line_of(b, txn));
-    add_op(b, txn, k, to_word(b, &b->value_column, value));
+    const uint64_t k = key_word(b, key);
+    add_op(b, txn, 0, k, USED_AS_REGISTER, to_word(b, &b->value_column, value));
 }
 
 void ins_builder_read_unknown(struct ins_builder *b, uint32_t txn, struct ins_lit key,
@@ -321,41 +365,66 @@ void ins_builder_read_unknown(struct ins_builder *b, uint32_t txn, struct ins_li
 {
     if (b->error.status)
         return;
-    const uint8_t use = list ? USED_AS_LIST : USED_AS_REGISTER;
-    add_op(b, txn, key_id(b, key, use, line_of(b, txn)) | INS_OP_UNKNOWN, 0);
+    add_op(b, txn, INS_OP_UNKNOWN, key_word(b, key),
+           list ? USED_AS_LIST : USED_AS_REGISTER, 0);
+}
+
+static void add_write(struct ins_builder *b, uint32_t txn, struct ins_lit key,
+                      uint8_t use, struct ins_lit value)
+{
+    if (b->error.status)
+        return;
+    const uint64_t k = key_word(b, key);
+    add_op(b, txn, INS_OP_WRITE, k, use, to_word(b, &b->value_column, value));
 }
 
 void ins_builder_write(struct ins_builder *b, uint32_t txn, struct ins_lit key,
                        struct ins_lit value)
 {
-    if (b->error.status)
-        return;
-    const uint32_t k = key_id(b, key, USED_AS_REGISTER, line_of(b, txn));
-    add_op(b, txn, k | INS_OP_WRITE, to_word(b, &b->value_column, value));
+    add_write(b, txn, key, USED_AS_REGISTER, value);
 }
 
 void ins_builder_append(struct ins_builder *b, uint32_t txn, struct ins_lit key,
                         struct ins_lit value)
 {
-    if (b->error.status)
+    add_write(b, txn, key, USED_AS_LIST, value);
+}
+
+/* ---- lists ---- */
+
+struct ins_list_words *ins_builder_list(struct ins_builder *b)
+{
+    return &b->list;
+}
+
+void ins_builder_list_word(struct ins_builder *b, struct ins_lit elem)
+{
+    ins_vec_u64_push(b->list.to, to_word(b, &b->value_column, elem));
+}
+
+void ins_builder_list_end(struct ins_builder *b, uint32_t txn, struct ins_lit key)
+{
+    const size_t n = ins_chains_open(&b->lists);
+    if (n > INS_LONGEST_LIST)
+        (void)ins_fail(&b->error, INS_E_INPUT, line_of(b, txn),
+                       "a list of more than %" PRIu64 " elements", INS_LONGEST_LIST);
+    if (b->error.status) {
+        b->list.to->len -= n;
         return;
-    const uint32_t k = key_id(b, key, USED_AS_LIST, line_of(b, txn));
-    add_op(b, txn, k | INS_OP_WRITE, to_word(b, &b->value_column, value));
+    }
+    const uint64_t k = key_word(b, key);
+    ins_chains_close(&b->lists, (uint32_t)b->op_key.len);
+    add_op(b, txn, 0, k, USED_AS_LIST, 0);
+    if (b->list.to->len > MOST_WORDS)
+        settle(b);
 }
 
 void ins_builder_read_list(struct ins_builder *b, uint32_t txn, struct ins_lit key,
                            const struct ins_lit *elem, size_t count)
 {
-    if (b->error.status)
-        return;
-    const uint32_t k = key_id(b, key, USED_AS_LIST, line_of(b, txn));
-    const size_t list = b->list_off.len;
-    if (list >= UINT32_MAX - 1)
-        (void)ins_fail(&b->error, INS_E_INPUT, line_of(b, txn), "too many list reads");
-    ins_vec_u64_push(&b->list_off, b->list_elem.len);
     for (size_t i = 0; i < count; i++)
-        ins_vec_u64_push(&b->list_elem, to_word(b, &b->value_column, elem[i]));
-    add_op(b, txn, k, list);
+        ins_builder_list_add(b, &b->list, elem[i]);
+    ins_builder_list_end(b, txn, key);
 }
 
 /* ---- initial values ---- */
@@ -369,7 +438,8 @@ void ins_builder_init_default(struct ins_builder *b, struct ins_lit value)
 void ins_builder_init_key(struct ins_builder *b, struct ins_lit key,
                           struct ins_lit value)
 {
-    const uint32_t k = key_id(b, key, 0, 0);
+    settle(b);
+    const uint32_t k = key_id(b, key_word(b, key), 0, 0);
     const uint64_t word = to_word(b, &b->value_column, value);
     if (b->error.status)
         return;
@@ -379,7 +449,8 @@ void ins_builder_init_key(struct ins_builder *b, struct ins_lit key,
 
 void ins_builder_init_none(struct ins_builder *b, struct ins_lit key)
 {
-    const uint32_t k = key_id(b, key, 0, 0);
+    settle(b);
+    const uint32_t k = key_id(b, key_word(b, key), 0, 0);
     if (!b->error.status)
         b->key_init_state.at[k] = INIT_NONE;
 }
@@ -397,7 +468,7 @@ static bool any_failed(const struct ins_builder *b)
            b->txn_session.failed || b->txn_name.failed || b->txn_named.failed ||
            b->txn_line.failed || b->txn_status.failed || b->txn_begin.failed ||
            b->txn_end.failed || b->op_txn.failed || b->op_key.failed ||
-           b->op_value.failed || b->list_off.failed || b->list_elem.failed;
+           b->op_value.failed;
 }
 
 /* The initial transaction's last write of each key is the key's initial value. */
@@ -494,8 +565,12 @@ static void copy_ops(const struct ins_builder *b, struct ins_history *h,
             return;
         if (!t)
             continue;
+        uint64_t value = b->op_value.at[i];
+        if (ins_list_len(value) && is_list_read(b, i))
+            value = ins_list_word(b->lists.chain.at[ins_list_at(value)].at,
+                                  ins_list_len(value));
         h->op_key[next[t]] = b->op_key.at[i];
-        h->op_value[next[t]++] = b->op_value.at[i];
+        h->op_value[next[t]++] = value;
     }
 }
 
@@ -587,6 +662,10 @@ static enum ins_status fill(struct ins_builder *b, struct ins_history *h,
         st = ins_nomem(err, "the history");
         goto out;
     }
+    if (!ins_chains_take(&b->lists, &h->list_elem, &h->n_elems)) {
+        st = ins_nomem(err, "the lists");
+        goto out;
+    }
     copy_sessions(b, h, number, size);
     copy_txns(b, h, number, next, id);
     memset(next, 0, ((size_t)n_given + 1) * sizeof *next);
@@ -596,14 +675,6 @@ static enum ins_status fill(struct ins_builder *b, struct ins_history *h,
         goto out;
     copy_keys(b, h);
     name_initial(b, h);
-    h->n_lists = (uint32_t)b->list_off.len;
-    ins_vec_u64_push(&b->list_off, b->list_elem.len);
-    if (b->list_off.failed) {
-        st = ins_nomem(err, "the history");
-        goto out;
-    }
-    h->list_off = ins_vec_u64_take(&b->list_off);
-    h->list_elem = ins_vec_u64_take(&b->list_elem);
     h->session_mode = b->session_column.mode;
     h->txn_mode = b->txn_column.mode;
     h->key_mode = b->key_column.mode;
@@ -619,6 +690,7 @@ enum ins_status ins_builder_finish(struct ins_builder *b, unsigned threads,
                                    struct ins_history **out, struct ins_error *err)
 {
     *out = NULL;
+    settle(b);
     if (any_failed(b))
         out_of_memory(b);
     if (b->error.status) {
@@ -634,6 +706,7 @@ enum ins_status ins_builder_finish(struct ins_builder *b, unsigned threads,
     ins_vec_u32_release(&b->op_txn);
     ins_vec_u32_release(&b->op_key);
     ins_vec_u64_release(&b->op_value);
+    ins_chains_release(&b->lists);
     if (st == INS_OK)
         st = ins_history_freeze(h, threads, b->limit, err);
     if (st != INS_OK) {

@@ -5,6 +5,7 @@
 #ifndef INS_BUILDER_H
 #define INS_BUILDER_H
 
+#include "history/chains.h"
 #include "history/history.h"
 
 struct ins_builder;
@@ -34,6 +35,25 @@ void ins_builder_write(struct ins_builder *b, uint32_t txn, struct ins_lit key,
                        struct ins_lit value);
 void ins_builder_append(struct ins_builder *b, uint32_t txn, struct ins_lit key,
                         struct ins_lit value);
+/* A list read, element by element, and then ins_builder_list_end.  `at` is what
+ * ins_builder_list returns, for all lists. */
+struct ins_list_words {
+    struct ins_vec_u64 *to;
+    bool plain; /* numbers are their own words */
+};
+struct ins_list_words *ins_builder_list(struct ins_builder *b);
+void ins_builder_list_word(struct ins_builder *b, struct ins_lit elem);
+static inline void ins_builder_list_add(struct ins_builder *b,
+                                        const struct ins_list_words *at,
+                                        struct ins_lit elem)
+{
+    if (at->plain && elem.kind == INS_LIT_UINT && elem.number <= INT64_MAX)
+        ins_vec_u64_push(at->to, elem.number);
+    else
+        ins_builder_list_word(b, elem);
+}
+void ins_builder_list_end(struct ins_builder *b, uint32_t txn, struct ins_lit key);
+/* All of it at once. */
 void ins_builder_read_list(struct ins_builder *b, uint32_t txn, struct ins_lit key,
                            const struct ins_lit *elem, size_t count);
 void ins_builder_end(struct ins_builder *b, uint32_t txn, enum ins_txn_status status);

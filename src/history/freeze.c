@@ -7,46 +7,45 @@
 
 /* ---- indeterminate transactions ---- */
 
+static void promote(struct ins_history *h, ins_txn t, struct ins_vec_u32 *found)
+{
+    if (h->txn_status[t] != INS_INDETERMINATE)
+        return;
+    h->txn_status[t] = INS_OBSERVED;
+    ins_vec_u32_push(found, t);
+}
+
 /* Every transaction that t must have read from and that is not counted yet. */
-static void promote_sources(struct ins_history *h, const uint32_t *list_elem_op,
-                            ins_txn t, struct ins_vec_u32 *found)
+static void promote_sources(struct ins_history *h,
+                            const struct ins_shown_appends *shown, ins_txn t,
+                            struct ins_vec_u32 *found)
 {
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
         const uint32_t word = h->op_key[op];
         if (word & (INS_OP_WRITE | INS_OP_UNKNOWN))
             continue;
         if (!ins_is_list_key(h, word)) {
-            const ins_txn from = h->op_from[op];
-            if (from < INS_FROM_SPECIAL && h->txn_status[from] == INS_INDETERMINATE) {
-                h->txn_status[from] = INS_OBSERVED;
-                ins_vec_u32_push(found, from);
-            }
-            continue;
-        }
-        if (!list_elem_op)
-            continue;
-        const uint64_t l = h->op_value[op];
-        for (uint64_t i = h->list_off[l]; i < h->list_off[l + 1]; i++) {
-            if (list_elem_op[i] == INS_NONE)
-                continue;
-            const ins_txn from = ins_op_txn(h, list_elem_op[i]);
-            if (h->txn_status[from] == INS_INDETERMINATE) {
-                h->txn_status[from] = INS_OBSERVED;
-                ins_vec_u32_push(found, from);
-            }
+            if (h->op_from[op] < INS_FROM_SPECIAL)
+                promote(h, h->op_from[op], found);
+        } else if (shown->resolved[op]) {
+            const uint64_t list = h->op_value[op];
+            const uint64_t at = shown->at ? shown->at[op] : ins_list_at(list);
+            for (uint64_t i = 0; i < ins_list_len(list); i++)
+                promote(h, ins_op_txn(h, shown->append[at + i]), found);
         }
     }
 }
 
-enum ins_status ins_freeze_promote(struct ins_history *h, const uint32_t *list_elem_op,
+enum ins_status ins_freeze_promote(struct ins_history *h,
+                                   const struct ins_shown_appends *shown,
                                    struct ins_error *err)
 {
     struct ins_vec_u32 found = {0};
     for (ins_txn t = 1; t < h->n_txns; t++)
         if (ins_counted(h, t))
-            promote_sources(h, list_elem_op, t, &found);
+            promote_sources(h, shown, t, &found);
     for (size_t i = 0; i < found.len; i++)
-        promote_sources(h, list_elem_op, found.at[i], &found);
+        promote_sources(h, shown, found.at[i], &found);
     const bool failed = found.failed;
     ins_vec_u32_release(&found);
     return failed ? ins_nomem(err, "indeterminate transactions") : INS_OK;

@@ -14,10 +14,20 @@ enum ins_status ins_freeze_misreads(struct ins_history *h, const uint32_t *op, s
  * each list key's known order.  Register reads are resolved before. */
 enum ins_status ins_freeze_lists(struct ins_history *h, struct ins_error *err);
 
+/* The appends that list reads show, by operation: those of op are append[at[op]] and
+ * on, or lie as its elements do in list_elem when `at` is NULL; they are known where it
+ * is `resolved`. */
+struct ins_shown_appends {
+    const uint32_t *append;
+    const uint64_t *at;
+    const bool *resolved;
+};
+
 /* Promote every indeterminate transaction that a counted one must have read from, by
- * its register reads and by the elements in lists (list_elem_op: the append shown at
- * each position of list_elem, or INS_NONE; NULL without lists). */
-enum ins_status ins_freeze_promote(struct ins_history *h, const uint32_t *list_elem_op,
+ * its register reads and by the appends that its list reads show; `shown` is NULL
+ * without lists. */
+enum ins_status ins_freeze_promote(struct ins_history *h,
+                                   const struct ins_shown_appends *shown,
                                    struct ins_error *err);
 
 /* Fill what the header of struct ins_history counts and flags, from its arrays and from

@@ -17,7 +17,7 @@
  *  I5 op_from of a write is INS_WRITE_FINAL for the last write of its key in its
  *     transaction and INS_WRITE_HIDDEN for the others (appends: the last one too)
  *  I6 the writers of a key are distinct counted transactions in ascending order
- *  I7 a list read's op_value is below n_lists
+ *  I7 the elements of a list read are within list_elem
  *  I8 an indeterminate transaction is counted exactly when a counted transaction has
  *     a read whose only possible writer it is */
 #ifndef INS_HISTORY_H
@@ -86,11 +86,11 @@ struct ins_history {
     /* operations */
     uint32_t *op_key;   /* key id and INS_OP_* bits */
     uint32_t *op_from;  /* see above */
-    uint64_t *op_value; /* words of value_mode; a list read: its list */
+    uint64_t *op_value; /* words of value_mode; a list read: see ins_list_word */
 
-    /* lists that were read: list l is list_elem[list_off[l]] .. list_off[l + 1] */
-    uint32_t n_lists;
-    uint64_t *list_off;
+    /* The elements of the lists that were read.  Where those of a list read are, its
+     * op_value tells; lists that begin alike may have them in common. */
+    uint64_t n_elems;
     uint64_t *list_elem; /* words of value_mode */
 
     /* keys */
@@ -174,6 +174,25 @@ static inline bool ins_is_list_key(const struct ins_history *h, ins_key k)
     return (h->key_flags[k] & INS_KEY_LIST) != 0;
 }
 
+/* The op_value of a list read whose elements are list_elem[at] and the len - 1 after
+ * it. */
+#define INS_LIST_BITS 28
+#define INS_LONGEST_LIST ((UINT64_C(1) << INS_LIST_BITS) - 1)
+static inline uint64_t ins_list_word(uint64_t at, uint64_t len)
+{
+    return at << INS_LIST_BITS | len;
+}
+
+static inline uint64_t ins_list_at(uint64_t word)
+{
+    return word >> INS_LIST_BITS;
+}
+
+static inline uint64_t ins_list_len(uint64_t word)
+{
+    return word & INS_LONGEST_LIST;
+}
+
 /* The list that a list read with a result shows. */
 struct ins_shown {
     const uint64_t *at; /* words of value_mode */
@@ -183,8 +202,8 @@ struct ins_shown {
 static inline struct ins_shown ins_history_shown(const struct ins_history *h,
                                                  uint32_t op)
 {
-    const uint64_t *const off = h->list_off + h->op_value[op];
-    return (struct ins_shown){h->list_elem + off[0], off[1] - off[0]};
+    const uint64_t word = h->op_value[op];
+    return (struct ins_shown){h->list_elem + ins_list_at(word), ins_list_len(word)};
 }
 
 /* Do two reads of one key have the same result? */

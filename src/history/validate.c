@@ -38,7 +38,8 @@ static enum ins_status check_read(const struct ins_history *h, ins_txn t, uint32
     if (from < INS_FROM_SPECIAL ? from >= h->n_txns || from == t
                                 : from > INS_FROM_INCOMPATIBLE)
         return broken(err, 4, op);
-    if (ins_is_list_key(h, ins_op_key(h, op)) && h->op_value[op] >= h->n_lists)
+    if (ins_is_list_key(h, ins_op_key(h, op)) &&
+        ins_list_at(h->op_value[op]) + ins_list_len(h->op_value[op]) > h->n_elems)
         return broken(err, 7, op);
     if (from < INS_FROM_SPECIAL && from != INS_INIT && ins_counted(h, t) &&
         !ins_history_writes(h, from, ins_op_key(h, op)))
