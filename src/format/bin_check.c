@@ -132,18 +132,16 @@ static enum ins_status check_keys(const struct ins_history *h, struct ins_error 
 struct ops {
     const struct ins_history *h;
     unsigned threads;
-    bool plain; /* every number is a value */
+    bool plain; /* every number is a value: nothing is interned */
     atomic_bool wrong;
 };
 
 static bool value_fits(const struct ins_history *h, uint32_t op)
 {
-    if (h->op_key[op] & INS_OP_UNKNOWN)
-        return true;
-    if (!ins_is_write(h, op) && ins_is_list_key(h, ins_op_key(h, op)))
-        return ins_list_at(h->op_value[op]) + ins_list_len(h->op_value[op]) <=
-               h->n_elems;
-    return h->value_mode != INS_WORDS_INTERNED || h->op_value[op] < h->literals.map.len;
+    const bool list_read =
+        !ins_is_write(h, op) && ins_is_list_key(h, ins_op_key(h, op));
+    return h->op_key[op] & INS_OP_UNKNOWN || list_read ||
+           h->op_value[op] < h->literals.map.len;
 }
 
 static void check_part(void *context, unsigned part)
@@ -168,8 +166,6 @@ static enum ins_status check_ops(const struct ins_history *h, unsigned threads,
 {
     struct ops o = {
         .h = h, .threads = threads, .plain = h->value_mode != INS_WORDS_INTERNED};
-    for (ins_key k = 0; k < h->n_keys && o.plain; k++)
-        o.plain = !ins_is_list_key(h, k);
     ins_parallel(threads, check_part, &o);
     return atomic_load(&o.wrong) ? damaged(err, "operations on known keys") : INS_OK;
 }
@@ -184,5 +180,11 @@ enum ins_status ins_bin_check(struct ins_history *h, unsigned threads,
         st = check_ops(h, threads, err);
     if (st == INS_OK && !words_fit(h, h->value_mode, h->list_elem, h->n_elems))
         st = damaged(err, "elements of lists among the literals");
-    return st;
+    if (st == INS_OK)
+        st = ins_history_validate_lists(h, NULL);
+    else
+        return st;
+    if (st == INS_E_INPUT)
+        return damaged(err, "lists that begin together or lie apart");
+    return st == INS_OK ? INS_OK : ins_nomem(err, "the history");
 }

@@ -17,7 +17,8 @@
  *  I5 op_from of a write is INS_WRITE_FINAL for the last write of its key in its
  *     transaction and INS_WRITE_HIDDEN for the others (appends: the last one too)
  *  I6 the writers of a key are distinct counted transactions in ascending order
- *  I7 the elements of a list read are within list_elem
+ *  I7 the elements of a list read are within list_elem; two of them have the same key
+ *     and begin together, or have no element in common
  *  I8 an indeterminate transaction is counted exactly when a counted transaction has
  *     a read whose only possible writer it is */
 #ifndef INS_HISTORY_H
@@ -143,6 +144,9 @@ enum ins_status ins_history_freeze(struct ins_history *h, unsigned threads,
 /* Check the invariants above. */
 enum ins_status ins_history_validate(const struct ins_history *h,
                                      struct ins_error *err);
+/* I7 alone, before freezing; I2 and I3 hold. */
+enum ins_status ins_history_validate_lists(const struct ins_history *h,
+                                           struct ins_error *err);
 void ins_history_free(struct ins_history *h);
 
 static inline bool ins_is_write(const struct ins_history *h, uint32_t op)

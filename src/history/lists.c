@@ -6,443 +6,296 @@
  * All reads of a key must be prefixes of the longest one, whose order is the known
  * version order of the key; appends that it does not show come later.
  *
- * Nothing here is about more than one key, so the operations are sorted by key first
- * and what is needed of a key stays in the cache. */
-#include "freeze.h"
+ * Most lists begin as others do and have their elements in common with them: a chain.
+ * So the work is done by chains, once for each element: whom a list is from that ends
+ * there.  A read then only has to look that up.  Where the answer depends on the reader
+ * it is looked at by itself: when its transaction appends to the list, and when a value
+ * was appended twice (list_reads.c). */
+#include "history/lists_state.h"
 
-#include "base/mem.h"
+#include <stdlib.h>
 
-/* An append, or a read with a result. */
-struct entry {
-    uint64_t value; /* a read: see ins_list_word */
-    uint32_t op;
-    ins_txn txn;
-};
+/* What ins_list_end.from may be besides an op_from: the list leaves out an append
+ * before one that it shows, but ends well; its key has equal elements. */
+#define TORN INS_FROM_OWN
+#define APART INS_FROM_AMBIGUOUS
 
-struct append {
-    uint64_t value;
-    uint32_t op;
-    ins_txn txn;
-    uint32_t next;  /* another one of the same value, + 1, or 0 */
-    uint32_t stamp; /* the last read that showed it, + 1 */
-    /* Where the model shows it, counted from 1; INS_NONE when another append of the key
-     * has the same value; else 0. */
-    uint32_t place;
-};
+/* Operations are stored by transaction and elements by key, so that each look-up is a
+ * cache miss: it is asked for this many operations before. */
+enum { AHEAD = 24 };
 
-struct lists {
-    struct ins_history *h;
-    uint32_t *off; /* by key: where its entries begin, in the order of operations */
-    struct entry *entry;
-    bool *is_append;   /* by entry */
-    uint32_t *longest; /* by key: the entry, or INS_NONE */
-    uint64_t *known;   /* by key: how much of it the sound reads show */
+/* ---- operations by key ---- */
 
-    /* The appends that sound reads show: those of a list lie as its elements do in
-     * list_elem, so that what lists have in common is resolved once.  With equal
-     * elements it depends on the reader which appends they are: the reads of such a key
-     * have theirs apart, behind. */
-    struct ins_vec_u32 elem_op;
-    uint64_t *apart; /* by operation: where; NULL while no key needs it */
-    bool *resolved;  /* by operation: are they known?  NULL when nobody asks */
+enum kind { APPENDS, OWN_READS, READS_OF_EQUAL };
 
-    /* The key at hand.  Most reads show what another has shown, or a little more: the
-     * model is a sound read of which each element has one possible append. */
-    struct append *append; /* in the order of operations */
-    uint32_t n_appends;
-    bool equal;     /* some value was appended twice */
-    uint32_t *slot; /* by value: append + 1, or 0 */
-    uint64_t mask;
-    const struct entry *model; /* or NULL */
-    uint32_t *model_append;    /* what it shows */
-};
-
-/* A read and what its own transaction appends to the key: append[own] .. to
- * append[own + all - 1], the first `before` of them before the read. */
-struct read {
-    const struct entry *at;
-    uint32_t own, before, all;
-    /* found out as it is resolved: */
-    uint64_t tail; /* where its own appends begin */
-    bool ends_own; /* it ends in them, as it must */
-    bool open;     /* some elements may be several appends */
-    bool torn;     /* it leaves out an append before one that it shows */
-};
-
-static uint64_t len_of(const struct entry *e)
-{
-    return ins_list_len(e->value);
-}
-
-static const uint64_t *elements(const struct lists *l, const struct entry *e)
-{
-    return l->h->list_elem + ins_list_at(e->value);
-}
-
-static uint32_t *appends_shown(const struct lists *l, const struct entry *e)
-{
-    return l->elem_op.at + (l->apart ? l->apart[e->op] : ins_list_at(e->value));
-}
-
-static bool same_elements(const struct lists *l, const struct entry *a,
-                          const struct entry *b, uint64_t n)
-{
-    return ins_list_at(a->value) == ins_list_at(b->value) ||
-           !memcmp(elements(l, a), elements(l, b), n * sizeof *l->h->list_elem);
-}
-
-/* ---- by key ---- */
-
-static bool is_entry(const struct ins_history *h, uint32_t op)
+static bool is_list_read(const struct ins_history *h, uint32_t op)
 {
     const uint32_t word = h->op_key[op];
-    return !(word & INS_OP_UNKNOWN) && ins_is_list_key(h, word & INS_OP_KEY);
+    return !(word & (INS_OP_WRITE | INS_OP_UNKNOWN)) && ins_is_list_key(h, word);
 }
 
-static bool sort_by_key(struct lists *l)
+/* Resolving has left a mark on reads whose transactions append to their keys. */
+static bool has_own_appends(const struct ins_history *h, uint32_t op)
+{
+    return h->op_from[op] == INS_FROM_OWN;
+}
+
+static inline bool is_wanted(const struct ins_lists *l, uint32_t op, enum kind kind)
+{
+    const struct ins_history *const h = l->h;
+    const ins_key k = ins_op_key(h, op);
+    if (kind == APPENDS)
+        return ins_is_write(h, op) && ins_is_list_key(h, k);
+    return is_list_read(h, op) &&
+           (kind == OWN_READS ? has_own_appends(h, op) : l->equal[k]);
+}
+
+/* Reads of aborted transactions show nothing. */
+static inline bool is_left_out(const struct ins_history *h, ins_txn t, enum kind kind)
+{
+    return kind != APPENDS && h->txn_status[t] == INS_ABORTED;
+}
+
+static bool collect(const struct ins_lists *l, enum kind kind,
+                    struct ins_ops_by_key *to)
 {
     const struct ins_history *h = l->h;
-    l->off = INS_NEW0(uint32_t, (size_t)h->n_keys + 1);
-    if (!l->off)
+    uint32_t *const off = to->off = INS_NEW0(uint32_t, (size_t)h->n_keys + 1);
+    if (!off)
         return false;
-    for (uint32_t op = 0; op < h->n_ops; op++)
-        if (is_entry(h, op))
-            l->off[ins_op_key(h, op)]++;
+    for (ins_txn t = 1; t < h->n_txns; t++)
+        for (uint32_t op = h->txn_op[t];
+             op < h->txn_op[t + 1] && !is_left_out(h, t, kind); op++)
+            off[ins_op_key(h, op)] += is_wanted(l, op, kind);
     for (ins_key k = 0; k < h->n_keys; k++)
-        l->off[k + 1] += l->off[k];
-    const uint32_t n = l->off[h->n_keys];
-    l->entry = INS_NEW(struct entry, n);
-    l->is_append = INS_NEW(bool, n);
-    if (!l->entry || !l->is_append)
-        return false;
+        off[k + 1] += off[k];
+    to->at = INS_NEW(struct ins_list_op, off[h->n_keys]);
+    if (!to->at || !off[h->n_keys])
+        return to->at != NULL;
     for (ins_txn t = h->n_txns; t-- > 1;)
-        for (uint32_t op = h->txn_op[t + 1]; op-- > h->txn_op[t];) {
-            if (!is_entry(h, op))
-                continue;
-            const uint32_t i = --l->off[ins_op_key(h, op)];
-            l->entry[i] = (struct entry){h->op_value[op], op, t};
-            l->is_append[i] = ins_is_write(h, op);
-        }
+        for (uint32_t op = h->txn_op[t + 1];
+             op > h->txn_op[t] && !is_left_out(h, t, kind); op--)
+            if (is_wanted(l, op - 1, kind))
+                to->at[--off[ins_op_key(h, op - 1)]] = (struct ins_list_op){op - 1, t};
     return true;
 }
 
-static bool make_room(struct lists *l)
+static uint32_t count(const struct ins_ops_by_key *ops, ins_key k)
 {
-    const struct ins_history *h = l->h;
-    uint32_t most = 0;
-    for (ins_key k = 0; k < h->n_keys; k++) {
-        uint32_t appends = 0;
-        for (uint32_t i = l->off[k]; i < l->off[k + 1]; i++)
-            appends += l->is_append[i];
-        most = appends > most ? appends : most;
-    }
-    size_t slots = 16;
-    while (slots < 2 * (size_t)most)
-        slots *= 2;
-    l->append = INS_NEW(struct append, most);
-    l->slot = INS_NEW(uint32_t, slots);
-    l->longest = INS_NEW(uint32_t, h->n_keys);
-    l->known = INS_NEW0(uint64_t, h->n_keys);
-    l->model_append = INS_NEW(uint32_t, most);
-    l->elem_op.at = INS_NEW(uint32_t, h->n_elems);
-    l->elem_op.len = l->elem_op.cap = l->elem_op.at ? h->n_elems : 0;
-    return l->append && l->slot && l->longest && l->known && l->model_append &&
-           l->elem_op.at;
+    return ops->off[k + 1] - ops->off[k];
 }
 
-static void take_appends(struct lists *l, ins_key k)
+bool ins_lists_index(struct ins_lists *l, ins_key k)
 {
-    l->n_appends = 0;
-    for (uint32_t i = l->off[k]; i < l->off[k + 1]; i++)
-        if (l->is_append[i])
-            l->append[l->n_appends++] = (struct append){
-                l->entry[i].value, l->entry[i].op, l->entry[i].txn, 0, 0, 0};
-}
-
-static uint32_t *value_slot(const struct lists *l, uint64_t value)
-{
-    uint64_t i = ins_mix64(value) & l->mask;
-    while (l->slot[i] && l->append[l->slot[i] - 1].value != value)
-        i = (i + 1) & l->mask;
-    return &l->slot[i];
-}
-
-static void index_appends(struct lists *l)
-{
+    bool equal = false;
+    l->n_appends = count(&l->append, k);
     l->mask = 15;
     while (l->mask + 1 < 2 * (uint64_t)l->n_appends)
         l->mask = 2 * l->mask + 1;
     memset(l->slot, 0, (l->mask + 1) * sizeof *l->slot);
-    l->equal = false;
     for (uint32_t a = 0; a < l->n_appends; a++) {
-        uint32_t *const slot = value_slot(l, l->append[a].value);
-        if (*slot) {
-            l->append[a].next = *slot;
-            l->append[a].place = l->append[*slot - 1].place = INS_NONE;
-            l->equal = true;
-        }
+        const struct ins_list_op from = l->append.at[l->append.off[k] + a];
+        l->at[a] = (struct ins_append){
+            .value = l->h->op_value[from.op], .op = from.op, .txn = from.txn};
+        uint32_t *const slot = ins_lists_slot(l, l->at[a].value);
+        l->at[a].next = *slot;
+        equal |= *slot != 0;
         *slot = a + 1;
     }
+    return equal;
 }
 
-/* Let the reads of key k have their appends apart from all others. */
-static bool set_apart(struct lists *l, ins_key k)
+/* ---- chains ---- */
+
+static int by_key(const void *a, const void *b)
 {
-    const uint32_t n = l->off[l->h->n_keys];
-    if (!l->apart) {
-        l->apart = INS_NEW(uint64_t, l->h->n_ops);
-        for (uint32_t i = 0; l->apart && i < n; i++)
-            l->apart[l->entry[i].op] = ins_list_at(l->entry[i].value);
-    }
-    for (uint32_t i = l->off[k]; l->apart && i < l->off[k + 1]; i++) {
-        if (l->is_append[i] || !ins_vec_u32_reserve(&l->elem_op, len_of(&l->entry[i])))
-            continue;
-        l->apart[l->entry[i].op] = l->elem_op.len;
-        l->elem_op.len += len_of(&l->entry[i]);
-    }
-    return l->apart && !l->elem_op.failed;
+    const struct ins_list_chain *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
 }
 
-/* The place of an append of this key among all of them; binary search. */
-static uint32_t append_of(const struct lists *l, uint32_t op)
+static void expect(const struct ins_lists *l, uint32_t op, const void *array,
+                   size_t size)
 {
-    uint32_t lo = 0, hi = l->n_appends;
-    while (hi - lo > 1) {
-        const uint32_t mid = lo + (hi - lo) / 2;
-        if (l->append[mid].op <= op)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
+    const uint64_t at = op < l->h->n_ops ? ins_list_at(l->h->op_value[op]) : 0;
+    if (at < l->h->n_elems)
+        __builtin_prefetch((const char *)array + at * size);
 }
 
-/* Is append a the transaction's first, or its last, of the key? */
-static bool is_first(const struct lists *l, uint32_t a)
-{
-    return !a || l->append[a - 1].txn != l->append[a].txn;
-}
-
-static bool is_last(const struct lists *l, uint32_t a)
-{
-    return a + 1 == l->n_appends || l->append[a + 1].txn != l->append[a].txn;
-}
-
-/* ---- one read ---- */
-
-/* The append that one element is.  INS_NONE with *from set to the reason when there is
- * none or more than one; of several, one that the list has not shown yet is stamped,
- * and a list that shows more of them than there are has duplicate elements. */
-static uint32_t resolve_element(struct lists *l, const struct read *r, uint64_t value,
-                                uint32_t *from)
-{
-    const uint32_t mark = r->at->op + 1;
-    uint32_t found = INS_NONE, candidates = 0;
-    struct append *unseen = NULL;
-    bool future = false, aborted = false, own = false;
-    for (uint32_t a = *value_slot(l, value); a; a = l->append[a - 1].next) {
-        struct append *const append = &l->append[a - 1];
-        if (append->txn == r->at->txn && append->op > r->at->op) {
-            future = true;
-        } else if (append->txn == r->at->txn && r->ends_own) {
-            own = true;
-        } else if (l->h->txn_status[append->txn] == INS_ABORTED) {
-            aborted = true;
-        } else {
-            found = a - 1;
-            candidates++;
-            unseen = append->stamp == mark ? unseen : append;
-        }
-    }
-    if (candidates == 1)
-        return found;
-    if (unseen)
-        unseen->stamp = mark;
-    *from = unseen              ? INS_FROM_AMBIGUOUS
-            : candidates || own ? INS_FROM_DUPLICATE_ELEMENTS
-            : future            ? INS_FROM_FUTURE
-            : aborted           ? INS_FROM_ABORTED
-                                : INS_FROM_THIN_AIR;
-    return INS_NONE;
-}
-
-/* Do the transaction's own appends before the read end the list? */
-static uint32_t check_own_tail(const struct lists *l, const struct read *r)
-{
-    const uint64_t *const elem = elements(l, r->at);
-    const uint64_t n = len_of(r->at);
-    bool same = n >= r->before, ends_early = false;
-    for (uint32_t i = 0; i < r->before; i++) {
-        const uint64_t value = l->append[r->own + i].value;
-        same = same && elem[n - r->before + i] == value;
-        ends_early |= n && elem[n - 1] == value;
-    }
-    return same ? INS_FROM_OWN : ends_early ? INS_FROM_NOT_LAST : INS_FROM_NOT_OWN;
-}
-
-/* Does a read, whose list begins with `same` elements of the model, show the append? */
-static bool shows(const struct append *a, const struct read *r, uint64_t same)
-{
-    return a->stamp == r->at->op + 1 || (a->place && a->place <= same);
-}
-
-/* Take over what the list of the read has in common with the model, when one is a
- * prefix of the other.  Returns how many elements that is.  *from becomes
- * INS_FROM_FUTURE when one of them is an append that the reader makes later. */
-static uint64_t take_model(struct lists *l, const struct read *r, uint32_t *from)
-{
-    if (!l->model)
-        return 0;
-    const uint64_t n = len_of(r->at), m = len_of(l->model), c = n < m ? n : m;
-    if (!same_elements(l, r->at, l->model, c))
-        return 0;
-    uint32_t *const to = appends_shown(l, r->at);
-    const uint32_t *const model = appends_shown(l, l->model);
-    if (to != model)
-        memcpy(to, model, c * sizeof *to);
-    for (uint32_t a = r->own + r->before; a < r->own + r->all; a++)
-        if (l->append[a].place && l->append[a].place <= c)
-            *from = INS_FROM_FUTURE;
-    return c;
-}
-
-/* A sound read that goes on where the model ends becomes the model.  `same` is how many
- * elements the two have in common. */
-static void make_model(struct lists *l, const struct entry *read, uint64_t same)
-{
-    const uint64_t n = len_of(read);
-    if (n <= same || (l->model && len_of(l->model) != same))
-        return;
-    const uint32_t *const shown = appends_shown(l, read);
-    for (uint64_t i = same; i < n; i++) {
-        l->model_append[i] = append_of(l, shown[i]);
-        if (l->append[l->model_append[i]].place == INS_NONE)
-            return; /* which append it is may depend on the reader */
-    }
-    for (uint64_t i = same; i < n; i++)
-        l->append[l->model_append[i]].place = (uint32_t)i + 1;
-    l->model = read;
-}
-
-/* Find the appends that the list shows behind the first `same`, which are the model's.
- */
-static uint32_t resolve_elements(struct lists *l, struct read *r, uint64_t same)
-{
-    const uint64_t *const elem = elements(l, r->at), n = len_of(r->at);
-    uint32_t *const shown = appends_shown(l, r->at);
-    for (uint64_t i = same; i < n; i++) {
-        uint32_t from = INS_FROM_OWN;
-        const uint32_t a = i < r->tail ? resolve_element(l, r, elem[i], &from)
-                                       : r->own + (uint32_t)(i - r->tail);
-        r->open |= from == INS_FROM_AMBIGUOUS;
-        if (from == INS_FROM_AMBIGUOUS)
-            continue;
-        if (a == INS_NONE)
-            return from;
-        if (shows(&l->append[a], r, same))
-            return INS_FROM_DUPLICATE_ELEMENTS;
-        l->append[a].stamp = r->at->op + 1;
-        r->torn |= !r->open && !is_first(l, a) && !shows(&l->append[a - 1], r, same);
-        shown[i] = l->append[a].op;
-    }
-    return INS_FROM_OWN;
-}
-
-/* Is the last element of a list with several explanations somebody's last append, not
- * the reader's? */
-static bool may_end(const struct lists *l, const struct read *r)
+/* Find the chains, and how far lists go in each. */
+static bool find_chains(struct ins_lists *l)
 {
     const struct ins_history *h = l->h;
-    const uint64_t last = elements(l, r->at)[len_of(r->at) - 1];
-    for (uint32_t a = *value_slot(l, last); a; a = l->append[a - 1].next)
-        if (l->append[a - 1].txn != r->at->txn && is_last(l, a - 1) &&
-            h->txn_status[l->append[a - 1].txn] != INS_ABORTED)
-            return true;
-    return false;
+    uint32_t *const longest = l->chain_of;
+    for (uint32_t op = 0; op < h->n_ops; op++) {
+        expect(l, op + AHEAD, longest, sizeof *longest);
+        const uint64_t at = ins_list_at(h->op_value[op]);
+        const uint32_t len = (uint32_t)ins_list_len(h->op_value[op]);
+        if (!is_list_read(h, op) || !len)
+            continue;
+        if (!longest[at])
+            ins_vec_list_chain_push(
+                &l->chain, (struct ins_list_chain){
+                               .at = at, .key = h->op_key[op], .limit = UINT32_MAX});
+        if (longest[at] < len)
+            longest[at] = len;
+    }
+    if (l->chain.failed)
+        return false;
+    if (l->chain.len)
+        qsort(l->chain.at, l->chain.len, sizeof *l->chain.at, by_key);
+    for (uint32_t c = 0; c < l->chain.len; c++) {
+        l->chain.at[c].len = longest[l->chain.at[c].at];
+        l->chain_of[l->chain.at[c].at] = c + 1;
+    }
+    return true;
 }
 
-/* Whom the read is from, but for its being torn. */
-static uint32_t resolve_list(struct lists *l, struct read *r, uint64_t *same)
+/* Resolve the elements of chain c, whose key is at hand and has no equal elements. */
+static void resolve_chain(struct ins_lists *l, uint32_t c, bool first)
 {
-    const uint64_t n = len_of(r->at);
-    uint32_t from = INS_FROM_OWN;
-    const uint32_t tail = r->before ? check_own_tail(l, r) : INS_FROM_OWN;
-    r->ends_own = tail == INS_FROM_OWN;
-    r->tail = n - (r->ends_own ? r->before : 0);
-    r->open = r->torn = false;
-    *same = take_model(l, r, &from);
-    if (from == INS_FROM_OWN)
-        from = resolve_elements(l, r, *same);
-    if (from != INS_FROM_OWN || !r->ends_own)
-        return from != INS_FROM_OWN ? from : tail;
-    if (r->before)
-        return r->open ? INS_FROM_OWN_OPEN : INS_FROM_OWN;
-    if (!n)
-        return INS_INIT;
-    if (r->open)
-        return may_end(l, r) ? INS_FROM_AMBIGUOUS : INS_FROM_INTERMEDIATE;
-    const uint32_t last = n <= *same ? l->model_append[n - 1]
-                                     : append_of(l, appends_shown(l, r->at)[n - 1]);
-    return is_last(l, last) ? l->append[last].txn : INS_FROM_INTERMEDIATE;
+    const struct ins_history *h = l->h;
+    struct ins_list_chain *const chain = &l->chain.at[c];
+    uint32_t before = INS_NONE, fault = INS_FROM_OWN, i = 0;
+    bool torn = false;
+    const uint64_t mark = ins_chain_stamp(c);
+    for (; i < chain->len; i++) {
+        const uint32_t a = *ins_lists_slot(l, h->list_elem[chain->at + i]) - 1;
+        if (a == INS_NONE)
+            fault = INS_FROM_THIN_AIR;
+        else if (h->txn_status[l->at[a].txn] == INS_ABORTED)
+            fault = INS_FROM_ABORTED;
+        else if (l->at[a].stamp == mark)
+            fault = INS_FROM_DUPLICATE_ELEMENTS;
+        if (fault != INS_FROM_OWN)
+            break;
+        l->at[a].stamp = mark;
+        if (first)
+            l->at[a].place = i + 1;
+        if (chain->whole == i && ins_lists_follows(l, before, a))
+            chain->whole++;
+        torn |= !ins_lists_first(l, a) && l->at[a - 1].stamp != mark;
+        const uint32_t from =
+            ins_lists_last(l, a) ? torn ? TORN : l->at[a].txn : INS_FROM_INTERMEDIATE;
+        l->end[chain->at + i].from =
+            torn && from != TORN ? INS_FROM_INCOMPATIBLE : from;
+        l->elem_op.at[chain->at + i] = l->at[a].op;
+        before = a;
+    }
+    chain->sound = i;
+    for (; i < chain->len; i++)
+        l->end[chain->at + i].from = torn ? INS_FROM_INCOMPATIBLE : fault;
 }
 
-static bool is_sound(uint32_t from)
+/* Is it known which appends a list with this ins_list_end.from shows? */
+static bool is_known(uint32_t from)
 {
-    return from < INS_FROM_SPECIAL || from == INS_FROM_OWN;
+    return from < INS_FROM_SPECIAL || from == TORN;
 }
 
-static bool is_open(uint32_t from)
+/* The read's transaction appends to the key at hand.  Where all elements are sound and
+ * none is of its future, only its tail is in question. */
+static uint32_t resolve_own(struct ins_lists *l, struct ins_list_op at,
+                            uint32_t first_chain)
 {
-    return from == INS_FROM_AMBIGUOUS || from == INS_FROM_OWN_OPEN;
+    const struct ins_list_read r = ins_lists_read(l, at);
+    const uint64_t list = l->h->op_value[at.op], len = ins_list_len(list);
+    const uint32_t c = len ? l->chain_of[ins_list_at(list)] - 1 : first_chain;
+    bool simple = !len || (c == first_chain && l->chain.at[c].sound >= len);
+    for (uint32_t a = r.own + r.before; a < r.own + r.all; a++)
+        simple = simple && (!l->at[a].place || l->at[a].place > len);
+    if (!simple)
+        return ins_lists_resolve(l, &r);
+    const uint32_t from = len ? l->end[ins_list_at(list) + len - 1].from : INS_INIT;
+    const uint32_t tail = ins_lists_own_tail(l, &r);
+    const bool torn = from == TORN || from == INS_FROM_INCOMPATIBLE;
+    if (l->resolved)
+        l->resolved[at.op] = r.before ? tail == INS_FROM_OWN : is_known(from);
+    if (torn)
+        return INS_FROM_INCOMPATIBLE;
+    return r.before ? tail : from;
 }
 
-/* A read that is set aside, as all of an aborted transaction are, shows nothing. */
-static void resolve_read(struct lists *l, struct read *r)
+/* Resolve the chains of key k, which begin with chain *c, and move on. */
+static void resolve_key(struct ins_lists *l, ins_key k, uint32_t *c)
+{
+    const uint32_t first = *c;
+    uint32_t end = first;
+    while (end < l->chain.len && l->chain.at[end].key == k)
+        end++;
+    *c = end;
+    if (first == end && !count(&l->own, k))
+        return;
+    l->equal[k] = ins_lists_index(l, k);
+    l->any_equal |= l->equal[k];
+    for (uint32_t x = first; x < end; x++) {
+        struct ins_list_end *const at = l->end + l->chain.at[x].at;
+        for (uint32_t i = 0; i < l->chain.at[x].len; i++)
+            at[i] = (struct ins_list_end){APART, INS_NONE};
+        if (!l->equal[k])
+            resolve_chain(l, x, x == first);
+    }
+    for (uint32_t i = l->own.off[k]; !l->equal[k] && i < l->own.off[k + 1]; i++)
+        l->own_from[i] = resolve_own(l, l->own.at[i], first);
+}
+
+/* ---- reads ---- */
+
+static void resolve_reads(struct ins_lists *l)
 {
     struct ins_history *h = l->h;
-    if (h->txn_status[r->at->txn] == INS_ABORTED)
-        return;
-    uint64_t same = 0;
-    const uint32_t from = resolve_list(l, r, &same);
-    h->op_from[r->at->op] = r->torn ? INS_FROM_INCOMPATIBLE : from;
-    h->has_open_lists |= is_open(h->op_from[r->at->op]);
-    if (l->resolved)
-        l->resolved[r->at->op] = is_sound(from);
-    if (is_sound(from) && !r->torn)
-        make_model(l, r->at, same);
+    for (ins_txn t = 1; t < h->n_txns; t++) {
+        if (h->txn_status[t] == INS_ABORTED)
+            continue;
+        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+            expect(l, op + AHEAD, l->end, sizeof *l->end);
+            if (!is_list_read(h, op) || has_own_appends(h, op))
+                continue;
+            const uint64_t at = ins_list_at(h->op_value[op]);
+            const uint64_t len = ins_list_len(h->op_value[op]);
+            const uint32_t from = len ? l->end[at + len - 1].from : INS_INIT;
+            h->op_from[op] = from == TORN ? INS_FROM_INCOMPATIBLE : from;
+            if (l->resolved)
+                l->resolved[op] = is_known(from);
+        }
+    }
+    for (ins_key k = 0; k < h->n_keys; k++)
+        for (uint32_t i = l->own.off[k]; !l->equal[k] && i < l->own.off[k + 1]; i++)
+            h->op_from[l->own.at[i].op] = l->own_from[i];
 }
 
-/* What a read is from is stored in the order of transactions, each time a cache miss:
- * ask for those of the entries to come. */
-static void prefetch(const struct lists *l, uint32_t i)
+/* Where the reads of keys with equal elements have the appends that they show. */
+static bool set_apart(struct ins_lists *l)
 {
-    enum { AHEAD = 16 };
-    if (i + AHEAD < l->off[l->h->n_keys] && !l->is_append[i + AHEAD])
-        __builtin_prefetch(&l->h->op_from[l->entry[i + AHEAD].op], 1);
+    const struct ins_history *h = l->h;
+    const uint32_t n = l->apart.off[h->n_keys];
+    l->elem_at = INS_NEW(uint64_t, h->n_ops);
+    for (uint32_t op = 0; l->elem_at && op < h->n_ops; op++)
+        l->elem_at[op] = ins_list_at(h->op_value[op]);
+    for (uint32_t i = 0; l->elem_at && i < n; i++) {
+        const uint32_t op = l->apart.at[i].op;
+        const uint64_t len = ins_list_len(h->op_value[op]);
+        if (!ins_vec_u32_reserve(&l->elem_op, len))
+            return false;
+        l->elem_at[op] = l->elem_op.len;
+        l->elem_op.len += len;
+    }
+    return l->elem_at != NULL;
 }
 
-static bool resolve_key(struct lists *l, ins_key k)
+static bool resolve_apart(struct ins_lists *l)
 {
-    const uint32_t end = l->off[k + 1];
-    struct read r = {.own = 0};
-    take_appends(l, k);
-    index_appends(l);
-    l->model = NULL;
-    if (l->equal && !set_apart(l, k))
+    struct ins_history *h = l->h;
+    if (!collect(l, READS_OF_EQUAL, &l->apart) || !set_apart(l))
         return false;
-    for (uint32_t i = l->off[k], next; i < end; i = next) {
-        const ins_txn t = l->entry[i].txn;
-        r.own += r.all;
-        r.before = r.all = 0;
-        for (next = i; next < end && l->entry[next].txn == t; next++)
-            r.all += l->is_append[next];
-        for (; i < next; i++) {
-            prefetch(l, i);
-            r.at = &l->entry[i];
-            if (l->is_append[i])
-                r.before++;
-            else
-                resolve_read(l, &r);
+    for (ins_key k = 0; k < h->n_keys; k++) {
+        if (!l->equal[k])
+            continue;
+        (void)ins_lists_index(l, k);
+        for (uint32_t i = l->apart.off[k]; i < l->apart.off[k + 1]; i++) {
+            const struct ins_list_read r = ins_lists_read(l, l->apart.at[i]);
+            h->op_from[r.op] = ins_lists_resolve(l, &r);
         }
     }
     return true;
@@ -450,90 +303,115 @@ static bool resolve_key(struct lists *l, ins_key k)
 
 /* ---- the order of a key ---- */
 
-static bool is_witness(const struct lists *l, uint32_t i)
+/* Where sound reads by counted transactions end. */
+static void find_witnesses(const struct ins_lists *l)
 {
     const struct ins_history *h = l->h;
-    return !l->is_append[i] && ins_counted(h, l->entry[i].txn) &&
-           is_sound(h->op_from[l->entry[i].op]);
-}
-
-static uint32_t find_longest(const struct lists *l, ins_key k)
-{
-    uint32_t best = INS_NONE;
-    for (uint32_t i = l->off[k]; i < l->off[k + 1]; i++)
-        if (is_witness(l, i) &&
-            (best == INS_NONE || len_of(&l->entry[best]) < len_of(&l->entry[i])))
-            best = i;
-    return best;
-}
-
-/* How much of a list tears no transaction apart: the appends of a transaction take
- * effect at once, so they stand together, in program order, all of them unless the list
- * ends. */
-static uint64_t find_whole(const struct lists *l, const struct entry *read)
-{
-    const uint32_t *const shown = appends_shown(l, read);
-    const uint64_t n = len_of(read);
-    uint32_t before = INS_NONE;
-    for (uint64_t i = 0; i < n; i++) {
-        const uint32_t a = append_of(l, shown[i]);
-        if (is_first(l, a) ? i && !is_last(l, before) : !i || before != a - 1)
-            return i;
-        before = a;
+    for (ins_txn t = 1; t < h->n_txns; t++) {
+        if (!ins_counted(h, t))
+            continue;
+        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+            expect(l, op + AHEAD, l->end, sizeof *l->end);
+            const uint64_t len = ins_list_len(h->op_value[op]);
+            if (!is_list_read(h, op) || !len || !ins_lists_sound(h->op_from[op]))
+                continue;
+            struct ins_list_end *const end =
+                &l->end[ins_list_at(h->op_value[op]) + len - 1];
+            if (end->witness == INS_NONE)
+                end->witness = op;
+        }
     }
+}
+
+/* How many elements the longest list of the chain has that a witness shows, of at most
+ * `most`. */
+static uint32_t longest_witness(const struct ins_lists *l,
+                                const struct ins_list_chain *c, uint32_t most)
+{
+    uint32_t n = c->len < most ? c->len : most;
+    while (n && l->end[c->at + n - 1].witness == INS_NONE)
+        n--;
     return n;
 }
 
-/* Where lists show elements that may be several appends, they and all others of the key
- * must still be prefixes of the longest, by their values. */
-static void compare_open(const struct lists *l, ins_key k)
+static uint32_t in_common(const struct ins_history *h, const struct ins_list_chain *a,
+                          const struct ins_list_chain *b)
 {
-    struct ins_history *h = l->h;
-    bool any = false;
-    uint32_t best = INS_NONE;
-    for (uint32_t i = l->off[k]; i < l->off[k + 1]; i++) {
-        const uint32_t from = h->op_from[l->entry[i].op];
-        if (l->is_append[i] || !ins_counted(h, l->entry[i].txn) ||
-            ins_from_nobody(from))
-            continue;
-        any |= is_open(from);
-        if (best == INS_NONE || len_of(&l->entry[best]) < len_of(&l->entry[i]))
-            best = i;
-    }
-    for (uint32_t i = l->off[k]; any && i < l->off[k + 1]; i++) {
-        const struct entry *const e = &l->entry[i];
-        if (!l->is_append[i] && ins_counted(h, e->txn) &&
-            !ins_from_nobody(h->op_from[e->op]) &&
-            !same_elements(l, e, &l->entry[best], len_of(e)))
-            h->op_from[e->op] = INS_FROM_INCOMPATIBLE;
-    }
+    uint32_t n = 0;
+    while (n < a->len && n < b->len &&
+           h->list_elem[a->at + n] == h->list_elem[b->at + n])
+        n++;
+    return n;
 }
 
-static void order_key(struct lists *l, ins_key k)
+/* The chains of a key without equal elements.  Returns whether some list does not fit.
+ */
+static bool order_chains(struct ins_lists *l, struct ins_list_chain *chain, size_t n)
 {
-    struct ins_history *h = l->h;
-    if (h->has_open_lists)
-        compare_open(l, k);
-    l->longest[k] = find_longest(l, k);
-    if (l->longest[k] == INS_NONE)
-        return;
-    take_appends(l, k);
-    const struct entry *const best = &l->entry[l->longest[k]];
-    const uint32_t *const order = appends_shown(l, best);
-    const uint64_t whole = find_whole(l, best);
-    for (uint32_t i = l->off[k]; i < l->off[k + 1]; i++) {
-        if (!is_witness(l, i))
-            continue;
-        const uint32_t *const shown = appends_shown(l, &l->entry[i]);
-        const uint64_t n = len_of(&l->entry[i]);
-        if (n > whole || (shown != order && memcmp(shown, order, n * sizeof *shown)))
-            h->op_from[l->entry[i].op] = INS_FROM_INCOMPATIBLE;
-        else if (n > l->known[k])
-            l->known[k] = n;
+    const struct ins_list_chain *best = NULL;
+    uint32_t longest = 0, first = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t len = longest_witness(l, &chain[i], chain[i].len);
+        const uint32_t op = len ? l->end[chain[i].at + len - 1].witness : 0;
+        if (len > longest || (len && len == longest && op < first)) {
+            best = &chain[i];
+            longest = len;
+            first = op;
+        }
     }
+    if (!best)
+        return false;
+    const uint32_t whole = best->whole < longest ? best->whole : longest;
+    bool misfit = false;
+    l->order_at[best->key] = best->at;
+    for (size_t i = 0; i < n; i++) {
+        struct ins_list_chain *const c = &chain[i];
+        const uint32_t common = c == best ? whole : in_common(l->h, c, best);
+        c->limit = common < whole ? common : whole;
+        misfit |= longest_witness(l, c, c->len) > c->limit;
+        const uint32_t known = longest_witness(l, c, c->limit);
+        l->known[c->key] = known > l->known[c->key] ? known : l->known[c->key];
+    }
+    return misfit;
 }
 
-static bool copy_orders(struct lists *l)
+/* Set the reads aside that do not fit the order of their key. */
+static void refuse_misfits(const struct ins_lists *l)
+{
+    struct ins_history *h = l->h;
+    for (ins_txn t = 1; t < h->n_txns; t++)
+        for (uint32_t op = h->txn_op[t]; ins_counted(h, t) && op < h->txn_op[t + 1];
+             op++) {
+            const uint64_t list = h->op_value[op], len = ins_list_len(list);
+            if (is_list_read(h, op) && len && !l->equal[h->op_key[op]] &&
+                ins_lists_sound(h->op_from[op]) &&
+                len > l->chain.at[l->chain_of[ins_list_at(list)] - 1].limit)
+                h->op_from[op] = INS_FROM_INCOMPATIBLE;
+        }
+}
+
+static void find_orders(struct ins_lists *l)
+{
+    const struct ins_history *h = l->h;
+    bool misfit = false;
+    find_witnesses(l);
+    for (size_t c = 0, end; c < l->chain.len; c = end) {
+        const ins_key k = l->chain.at[c].key;
+        for (end = c; end < l->chain.len && l->chain.at[end].key == k;)
+            end++;
+        if (!l->equal[k])
+            misfit |= order_chains(l, &l->chain.at[c], end - c);
+    }
+    if (misfit)
+        refuse_misfits(l);
+    for (ins_key k = 0; l->any_equal && k < h->n_keys; k++)
+        if (l->equal[k]) {
+            (void)ins_lists_index(l, k);
+            ins_lists_order_apart(l, k);
+        }
+}
+
+static bool copy_orders(const struct ins_lists *l)
 {
     struct ins_history *h = l->h;
     h->list_order_off = INS_NEW0(uint64_t, (size_t)h->n_keys + 1);
@@ -542,52 +420,82 @@ static bool copy_orders(struct lists *l)
     for (ins_key k = 0; k < h->n_keys; k++)
         h->list_order_off[k + 1] = h->list_order_off[k] + l->known[k];
     h->list_order_op = INS_NEW(uint32_t, h->list_order_off[h->n_keys]);
-    if (!h->list_order_op)
+    for (ins_key k = 0; h->list_order_op && k < h->n_keys; k++)
+        memcpy(h->list_order_op + h->list_order_off[k], l->elem_op.at + l->order_at[k],
+               l->known[k] * sizeof *h->list_order_op);
+    return h->list_order_op != NULL;
+}
+
+/* ---- all of it ---- */
+
+static bool make_room(struct ins_lists *l, bool indeterminate)
+{
+    const struct ins_history *h = l->h;
+    if (!collect(l, APPENDS, &l->append) || !collect(l, OWN_READS, &l->own))
         return false;
+    uint32_t most = 0;
     for (ins_key k = 0; k < h->n_keys; k++)
-        if (l->longest[k] != INS_NONE)
-            memcpy(h->list_order_op + h->list_order_off[k],
-                   appends_shown(l, &l->entry[l->longest[k]]),
-                   l->known[k] * sizeof *h->list_order_op);
-    return true;
+        most = count(&l->append, k) > most ? count(&l->append, k) : most;
+    size_t slots = 16;
+    while (slots < 2 * (size_t)most)
+        slots *= 2;
+    l->at = INS_NEW(struct ins_append, most);
+    l->slot = INS_NEW(uint32_t, slots);
+    l->chain_of = INS_NEW0(uint32_t, h->n_elems);
+    l->end = INS_NEW(struct ins_list_end, h->n_elems);
+    l->own_from = INS_NEW(uint32_t, l->own.off[h->n_keys]);
+    l->equal = INS_NEW0(bool, h->n_keys);
+    l->elem_op.at = INS_NEW(uint32_t, h->n_elems);
+    l->elem_op.len = l->elem_op.cap = h->n_elems;
+    l->resolved = indeterminate ? INS_NEW0(bool, h->n_ops) : NULL;
+    l->order_at = INS_NEW0(uint64_t, h->n_keys);
+    l->known = INS_NEW0(uint32_t, h->n_keys);
+    return l->at && l->slot && l->chain_of && l->end && l->own_from && l->equal &&
+           l->elem_op.at && (l->resolved || !indeterminate) && l->order_at && l->known;
+}
+
+static bool resolve(struct ins_lists *l)
+{
+    if (!find_chains(l))
+        return false;
+    uint32_t chain = 0;
+    for (ins_key k = 0; k < l->h->n_keys; k++)
+        resolve_key(l, k, &chain);
+    resolve_reads(l);
+    return !l->any_equal || resolve_apart(l);
+}
+
+static void release(struct ins_lists *l)
+{
+    void *const arrays[] = {l->append.at, l->append.off, l->own.at,   l->own.off,
+                            l->apart.at,  l->apart.off,  l->chain_of, l->end,
+                            l->own_from,  l->equal,      l->elem_at,  l->resolved,
+                            l->order_at,  l->known,      l->at,       l->slot};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        ins_free(arrays[i]);
+    ins_vec_list_chain_release(&l->chain);
+    ins_vec_u32_release(&l->elem_op);
 }
 
 enum ins_status ins_freeze_lists(struct ins_history *h, struct ins_error *err)
 {
-    struct lists l = {.h = h};
-    enum ins_status st = INS_OK;
+    struct ins_lists l = {.h = h};
     bool indeterminate = false;
     for (ins_txn t = 1; t < h->n_txns && !indeterminate; t++)
         indeterminate = h->txn_status[t] == INS_INDETERMINATE;
-    if (indeterminate)
-        l.resolved = INS_NEW0(bool, h->n_ops);
-    if ((indeterminate && !l.resolved) || !sort_by_key(&l) || !make_room(&l))
+    enum ins_status st = INS_OK;
+    if (!make_room(&l, indeterminate) || !resolve(&l))
         st = ins_nomem(err, "the lists");
-    for (ins_key k = 0; k < h->n_keys && st == INS_OK; k++) {
-        if (!resolve_key(&l, k))
-            st = ins_nomem(err, "the lists");
-        else if (!indeterminate) /* then it is known which transactions count */
-            order_key(&l, k);
-    }
     if (st == INS_OK && indeterminate)
         st = ins_freeze_promote(
-            h, &(struct ins_shown_appends){l.elem_op.at, l.apart, l.resolved}, err);
-    for (ins_key k = 0; k < h->n_keys && st == INS_OK && indeterminate; k++)
-        order_key(&l, k);
-    if (st == INS_OK && !copy_orders(&l))
-        st = ins_nomem(err, "the orders of the lists");
+            h, &(struct ins_shown_appends){l.elem_op.at, l.elem_at, l.resolved}, err);
+    if (st == INS_OK) { /* now it is known which transactions count */
+        find_orders(&l);
+        if (!copy_orders(&l))
+            st = ins_nomem(err, "the orders of the lists");
+    }
     if (st == INS_OK && h->has_open_lists)
         st = ins_freeze_open_lists(h, err);
-    ins_free(l.off);
-    ins_free(l.entry);
-    ins_free(l.is_append);
-    ins_vec_u32_release(&l.elem_op);
-    ins_free(l.apart);
-    ins_free(l.resolved);
-    ins_free(l.model_append);
-    ins_free(l.longest);
-    ins_free(l.known);
-    ins_free(l.append);
-    ins_free(l.slot);
+    release(&l);
     return st;
 }

@@ -80,6 +80,18 @@ static void mark_write(struct ins_resolve_part *p, struct ins_history *h,
     h->op_from[op] = INS_WRITE_FINAL;
 }
 
+/* Reads of lists to which their transaction appends, before or after, are looked at by
+ * themselves (lists.c). */
+static void mark_lists(struct ins_history *h, const struct own_ops *own, ins_txn t)
+{
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+        const uint32_t word = h->op_key[op];
+        if (!(word & (INS_OP_WRITE | INS_OP_UNKNOWN)) && ins_is_list_key(h, word) &&
+            own_key(own, word)->write != INS_NONE)
+            h->op_from[op] = INS_FROM_OWN;
+    }
+}
+
 static void mark_txn(const struct ins_resolver *r, struct ins_resolve_part *p,
                      struct own_ops *own, ins_txn t)
 {
@@ -107,12 +119,14 @@ static void mark_txn(const struct ins_resolver *r, struct ins_resolve_part *p,
     }
     if (aborted)
         return;
+    if (r->has_lists)
+        mark_lists(h, own, t);
     for (uint32_t op = begin; op < end; op++) {
         const uint32_t word = h->op_key[op], group = (word & INS_OP_KEY) >> r->shift;
         const bool write = word & INS_OP_WRITE;
-        p->next[group][1] += write & (h->op_from[op] == INS_WRITE_FINAL);
-        p->next[group][0] += !write & (h->op_from[op] == UNRESOLVED);
-        p->widest |= ins_value_is_nil(h, h->op_value[op]) ? 0 : h->op_value[op];
+        const bool due = h->op_from[op] == (write ? INS_WRITE_FINAL : UNRESOLVED);
+        p->next[group][write] += due;
+        p->widest |= !due || ins_value_is_nil(h, h->op_value[op]) ? 0 : h->op_value[op];
     }
 }
 

@@ -38,13 +38,56 @@ static enum ins_status check_read(const struct ins_history *h, ins_txn t, uint32
     if (from < INS_FROM_SPECIAL ? from >= h->n_txns || from == t
                                 : from > INS_FROM_INCOMPATIBLE)
         return broken(err, 4, op);
-    if (ins_is_list_key(h, ins_op_key(h, op)) &&
-        ins_list_at(h->op_value[op]) + ins_list_len(h->op_value[op]) > h->n_elems)
-        return broken(err, 7, op);
     if (from < INS_FROM_SPECIAL && from != INS_INIT && ins_counted(h, t) &&
         !ins_history_writes(h, from, ins_op_key(h, op)))
         return broken(err, 8, op);
     return INS_OK;
+}
+
+/* Lists that begin at one element: their key, and the length of the longest. */
+struct chain {
+    ins_key key;
+    uint32_t len;
+};
+
+static bool add_list(const struct ins_history *h, uint32_t op, struct chain *chain)
+{
+    const uint64_t at = ins_list_at(h->op_value[op]);
+    const uint32_t len = (uint32_t)ins_list_len(h->op_value[op]);
+    if (at + len > h->n_elems)
+        return false;
+    if (!len)
+        return true;
+    if (!chain[at].len)
+        chain[at].key = h->op_key[op];
+    chain[at].len = len > chain[at].len ? len : chain[at].len;
+    return chain[at].key == h->op_key[op];
+}
+
+enum ins_status ins_history_validate_lists(const struct ins_history *h,
+                                           struct ins_error *err)
+{
+    bool any = false;
+    for (ins_key k = 0; k < h->n_keys && !any; k++)
+        any = ins_is_list_key(h, k);
+    if (!any)
+        return INS_OK;
+    struct chain *chain = INS_NEW0(struct chain, h->n_elems);
+    enum ins_status st = chain ? INS_OK : ins_nomem(err, "validation");
+    for (uint32_t op = 0; st == INS_OK && op < h->n_ops; op++) {
+        const uint32_t word = h->op_key[op];
+        if (!(word & (INS_OP_WRITE | INS_OP_UNKNOWN)) && ins_is_list_key(h, word) &&
+            !add_list(h, op, chain))
+            st = broken(err, 7, op);
+    }
+    uint64_t end = 0;
+    for (uint64_t i = 0; st == INS_OK && i < h->n_elems; i++) {
+        if (chain[i].len && i < end)
+            st = broken(err, 7, i);
+        end = chain[i].len ? i + chain[i].len : end;
+    }
+    ins_free(chain);
+    return st;
 }
 
 static enum ins_status check_ops(const struct ins_history *h, struct ins_error *err)
@@ -96,6 +139,8 @@ enum ins_status ins_history_validate(const struct ins_history *h, struct ins_err
     enum ins_status st = check_slices(h, err);
     if (st == INS_OK)
         st = check_writers(h, err);
+    if (st == INS_OK)
+        st = ins_history_validate_lists(h, err);
     if (st == INS_OK)
         st = check_ops(h, err);
     return st;

@@ -1,7 +1,7 @@
 /* The sums are put right first, or nothing behind them would ever be reached. */
 #include "../format/bin_sums.h"
-#include "../format/same_frozen.h"
 #include "fuzz.h"
+#include "same_frozen.h"
 
 #include "base/mem.h"
 

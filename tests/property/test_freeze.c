@@ -1,6 +1,7 @@
 /* Freezing against a naive look at the operations: who each read is from, what is wrong
  * with it, and which indeterminate transactions count. */
 #include "recheck.h"
+#include "same_frozen.h"
 #include "tiny.h"
 
 #include <inttypes.h>
@@ -107,6 +108,8 @@ static const char *wrong_history(const struct tiny_history *tiny)
         for (uint32_t op = h->txn_op[t]; !wrong && op < h->txn_op[t + 1]; op++)
             if (ins_counted(h, t) && !ins_is_write(h, op))
                 wrong = wrong_read(h, op);
+    if (!wrong && !same_with_lists_apart(h))
+        wrong = "it depends on where its lists are";
     struct tiny_history back;
     if (!wrong && !tiny_from_history(&back, h))
         wrong = "it does not come back";

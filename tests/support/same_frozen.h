@@ -8,4 +8,7 @@
  * twice to a key counts as the same: that none is, an index may claim. */
 bool same_frozen(struct ins_history *h);
 
+/* Is h the same when no two lists have elements in common? */
+bool same_with_lists_apart(struct ins_history *h);
+
 #endif
