@@ -55,15 +55,19 @@ static void skip_comment(struct ins_elle_lex *x)
 
 static void skip_ordinary(struct ins_elle_lex *x)
 {
-    while (x->p < x->end && ins_elle_class_at(x) == INS_ELLE_ORDINARY)
-        x->p++;
+    const char *p = x->p, *const end = x->end;
+    while (p < end && ins_elle_class[(unsigned char)*p] == INS_ELLE_ORDINARY)
+        p++;
+    x->p = p;
 }
 
 static void skip_blanks(struct ins_elle_lex *x)
 {
     const unsigned last = x->json ? INS_ELLE_BLANK : INS_ELLE_COMMA;
-    while (x->p < x->end && ins_elle_class_at(x) - 1u < last)
-        x->p++;
+    const char *p = x->p, *const end = x->end;
+    while (p < end && ins_elle_class[(unsigned char)*p] - 1u < last)
+        p++;
+    x->p = p;
 }
 
 void ins_elle_space_slow(struct ins_elle_lex *x)
@@ -324,7 +328,7 @@ static bool take_big_number(struct ins_elle_lex *x, const char *what,
     const bool digits = x->p > begin;
     if (digits && !x->json && x->p < x->end && *x->p == 'N')
         x->p++; /* Clojure's mark of a big integer */
-    if (!digits || !ins_elle_at_delimiter(x))
+    if (!digits || !ins_elle_delimits(x, x->p))
         return ins_elle_expected(x, what);
     if (!fits || (negative && n > (uint64_t)1 << 63))
         return ins_elle_expected(x, "a number from -2^63 to 2^64-1");

@@ -61,17 +61,19 @@ static inline unsigned char ins_elle_class_at(const struct ins_elle_lex *x)
 static inline void ins_elle_space(struct ins_elle_lex *x)
 {
     const unsigned last = x->json ? INS_ELLE_BLANK : INS_ELLE_COMMA;
-    while (x->p < x->end && ins_elle_class_at(x) - 1u < last)
-        x->p++;
-    if (!x->json && x->p < x->end && (*x->p == ';' || *x->p == '#'))
+    const char *p = x->p, *const end = x->end;
+    while (p < end && ins_elle_class[(unsigned char)*p] - 1u < last)
+        p++;
+    x->p = p;
+    if (!x->json && p < end && (*p == ';' || *p == '#'))
         ins_elle_space_slow(x);
 }
 
-/* At the end of a number or a word? */
-static inline bool ins_elle_at_delimiter(const struct ins_elle_lex *x)
+/* Does a number or a word end before p? */
+static inline bool ins_elle_delimits(const struct ins_elle_lex *x, const char *p)
 {
-    return x->p == x->end || (ins_elle_class_at(x) != INS_ELLE_ORDINARY &&
-                              ins_elle_class_at(x) != INS_ELLE_SPECIAL);
+    return p == x->end || (ins_elle_class[(unsigned char)*p] != INS_ELLE_ORDINARY &&
+                           ins_elle_class[(unsigned char)*p] != INS_ELLE_SPECIAL);
 }
 
 /* Is there another element before `close`?  Takes the comma of JSON before it, or the
@@ -103,16 +105,29 @@ static inline bool ins_elle_literal(struct ins_elle_lex *x, const char *what,
                                     struct ins_lit *lit)
 {
     enum { SAFE_DIGITS = 18 };
-    const char *const begin = x->p;
+    const char *p = x->p, *const end = x->end;
     uint64_t n = 0;
-    while (x->p < x->end && (unsigned char)(*x->p - '0') < 10)
-        n = 10 * n + (unsigned char)(*x->p++ - '0');
-    if (x->p > begin && x->p - begin <= SAFE_DIGITS && ins_elle_at_delimiter(x)) {
+    for (unsigned d; p < end && (d = (unsigned)*p - '0') < 10; p++)
+        n = 10 * n + d;
+    if (p > x->p && p - x->p <= SAFE_DIGITS && ins_elle_delimits(x, p)) {
         *lit = ins_lit_u64(n);
+        x->p = p;
         return true;
     }
-    x->p = begin;
     return ins_elle_literal_slow(x, what, lit);
+}
+
+/* Past `word`, an EDN keyword or a JSON string, if it is what comes. */
+static inline bool ins_elle_take_word(struct ins_elle_lex *x, const char *word)
+{
+    const size_t len = strlen(word), quoted = len + 1 + x->json;
+    const char *const p = x->p;
+    if ((size_t)(x->end - p) <= quoted || *p != (x->json ? '"' : ':') ||
+        memcmp(p + 1, word, len) != 0 ||
+        (x->json ? p[len + 1] != '"' : !ins_elle_delimits(x, p + quoted)))
+        return false;
+    x->p = p + quoted;
+    return true;
 }
 
 /* A name: an EDN keyword or a string, without escapes; a string's leading colon is not

@@ -102,6 +102,29 @@ static bool nil_is_list(const struct reader *r, struct ins_lit key)
     return r->kinds == KINDS_LISTS;
 }
 
+/* Short numbers and what separates them: nearly all lists, and most of a file with
+ * lists.  Stops behind a number; the rest is for the general way.  False when there was
+ * none. */
+static bool take_numbers(struct ins_elle_lex *x, char close, struct ins_vec_u64 *to)
+{
+    enum { SAFE_DIGITS = 18, SAFE_BYTES = SAFE_DIGITS + 4 };
+    const char separator = x->json ? ',' : ' ', *const end = x->end;
+    const size_t before = to->len;
+    for (const char *p = x->p; end - p > SAFE_BYTES; p += 1 + (p[1] == ' ')) {
+        const char *const begin = p;
+        uint64_t n = 0;
+        for (unsigned d; (d = (unsigned)*p - '0') < 10 && p - begin <= SAFE_DIGITS; p++)
+            n = 10 * n + d;
+        if (p == begin || p - begin > SAFE_DIGITS || (*p != separator && *p != close))
+            break;
+        ins_vec_u64_push(to, n);
+        x->p = p;
+        if (*p == close)
+            break;
+    }
+    return to->len > before;
+}
+
 static bool take_list(struct reader *r, uint32_t txn, struct ins_lit key)
 {
     struct ins_elle_lex *x = &r->x;
@@ -110,7 +133,8 @@ static bool take_list(struct reader *r, uint32_t txn, struct ins_lit key)
         return false;
     const struct ins_list_words *const at =
         r->pass == PASS_BUILD ? ins_builder_list(r->b) : NULL;
-    for (bool first = true; ins_elle_next(x, close, first); first = false) {
+    bool first = !at || !at->plain || !take_numbers(x, close, at->to);
+    for (; ins_elle_next(x, close, first); first = false) {
         struct ins_lit elem;
         if (!ins_elle_literal(x, "a number, a string or a keyword in a list", &elem))
             return false;
@@ -149,15 +173,32 @@ static bool take_read(struct reader *r, uint32_t txn, struct ins_lit key, bool k
     return true;
 }
 
+enum function { FUNCTION_NONE, FUNCTION_R, FUNCTION_W, FUNCTION_APPEND };
+
+static enum function take_function(struct ins_elle_lex *x)
+{
+    const char *f;
+    size_t len;
+    if (ins_elle_take_word(x, "r"))
+        return FUNCTION_R;
+    if (ins_elle_take_word(x, "append"))
+        return FUNCTION_APPEND;
+    if (!ins_elle_name(x, &f, &len))
+        return FUNCTION_NONE;
+    return ins_elle_is(f, len, "r")        ? FUNCTION_R
+           : ins_elle_is(f, len, "w")      ? FUNCTION_W
+           : ins_elle_is(f, len, "append") ? FUNCTION_APPEND
+                                           : FUNCTION_NONE;
+}
+
 /* After the opening bracket: [:r key value], [:w key value] or [:append key value]. */
 static bool take_operation(struct reader *r, uint32_t txn, char close, bool known)
 {
     struct ins_elle_lex *x = &r->x;
-    const char *f;
-    size_t len;
     struct ins_lit key, value;
     ins_elle_space(x);
-    if (!ins_elle_name(x, &f, &len))
+    const enum function f = take_function(x);
+    if (f == FUNCTION_NONE)
         return ins_elle_expected(x, "an operation: r, w or append");
     if (!ins_elle_next(x, close, false))
         return ins_elle_expected(x, "a key");
@@ -165,13 +206,11 @@ static bool take_operation(struct reader *r, uint32_t txn, char close, bool know
         return false;
     if (!ins_elle_next(x, close, false))
         return ins_elle_expected(x, "a value after the key");
-    if (len == 1 && *f == 'r') {
+    if (f == FUNCTION_R) {
         if (!take_read(r, txn, key, known))
             return false;
     } else {
-        const bool append = ins_elle_is(f, len, "append");
-        if (!append && !ins_elle_is(f, len, "w"))
-            return ins_elle_expected(x, "an operation: r, w or append");
+        const bool append = f == FUNCTION_APPEND;
         if (!ins_elle_literal(x, "a value: a number, a string or a keyword", &value) ||
             !note_kind(r, key, append))
             return false;

@@ -152,20 +152,19 @@ uint32_t ins_lists_resolve(struct ins_lists *l, const struct ins_list_read *r)
 
 /* ---- the order of a key with equal elements ---- */
 
-static uint64_t len_of(const struct ins_lists *l, struct ins_list_op read)
+static uint64_t len_of(struct ins_list_op read)
 {
-    return ins_list_len(l->h->op_value[read.op]);
+    return ins_list_len(read.value);
 }
 
 /* The longest of the reads that are wanted, the first of several; n for none. */
-static size_t longest(const struct ins_lists *l, const struct ins_list_op *read,
+static size_t longest(const struct ins_history *h, const struct ins_list_op *read,
                       size_t n,
                       bool (*wanted)(const struct ins_history *, struct ins_list_op))
 {
     size_t best = n;
     for (size_t i = 0; i < n; i++)
-        if (wanted(l->h, read[i]) &&
-            (best == n || len_of(l, read[best]) < len_of(l, read[i])))
+        if (wanted(h, read[i]) && (best == n || len_of(read[best]) < len_of(read[i])))
             best = i;
     return best;
 }
@@ -182,11 +181,10 @@ static bool is_witness(const struct ins_history *h, struct ins_list_op read)
 
 /* Where lists show elements that may be several appends, they and all others of the key
  * must still be prefixes of the longest, by their values. */
-static void compare_open(const struct ins_lists *l, const struct ins_list_op *read,
+static void compare_open(struct ins_history *h, const struct ins_list_op *read,
                          size_t n)
 {
-    struct ins_history *h = l->h;
-    const size_t best = longest(l, read, n, is_placed);
+    const size_t best = longest(h, read, n, is_placed);
     bool any = false;
     for (size_t i = 0; i < n; i++)
         any |= is_placed(h, read[i]) && is_open(h->op_from[read[i].op]);
@@ -217,7 +215,7 @@ static uint32_t append_of(const struct ins_lists *l, uint32_t op)
 static uint64_t find_whole(const struct ins_lists *l, struct ins_list_op read)
 {
     const uint32_t *const shown = ins_lists_shown(l, read.op);
-    const uint64_t n = len_of(l, read);
+    const uint64_t n = len_of(read);
     uint32_t before = INS_NONE;
     for (uint64_t i = 0; i < n; i++) {
         const uint32_t a = append_of(l, shown[i]);
@@ -233,15 +231,15 @@ void ins_lists_order_apart(struct ins_lists *l, ins_key k)
     struct ins_history *h = l->h;
     const struct ins_list_op *const read = l->apart.at + l->apart.off[k];
     const size_t n = l->apart.off[k + 1] - l->apart.off[k];
-    compare_open(l, read, n);
-    const size_t best = longest(l, read, n, is_witness);
+    compare_open(h, read, n);
+    const size_t best = longest(h, read, n, is_witness);
     if (best == n)
         return;
     const uint64_t whole = find_whole(l, read[best]);
     const uint32_t *const order = ins_lists_shown(l, read[best].op);
     l->order_at[k] = (uint64_t)(order - l->elem_op.at);
     for (size_t i = 0; i < n; i++) {
-        const uint64_t len = len_of(l, read[i]);
+        const uint64_t len = len_of(read[i]);
         if (!is_witness(h, read[i]))
             continue;
         if (len > whole ||

@@ -76,7 +76,8 @@ static bool collect(const struct ins_lists *l, enum kind kind,
         for (uint32_t op = h->txn_op[t + 1];
              op > h->txn_op[t] && !is_left_out(h, t, kind); op--)
             if (is_wanted(l, op - 1, kind))
-                to->at[--off[ins_op_key(h, op - 1)]] = (struct ins_list_op){op - 1, t};
+                to->at[--off[ins_op_key(h, op - 1)]] =
+                    (struct ins_list_op){h->op_value[op - 1], op - 1, t};
     return true;
 }
 
@@ -95,8 +96,8 @@ bool ins_lists_index(struct ins_lists *l, ins_key k)
     memset(l->slot, 0, (l->mask + 1) * sizeof *l->slot);
     for (uint32_t a = 0; a < l->n_appends; a++) {
         const struct ins_list_op from = l->append.at[l->append.off[k] + a];
-        l->at[a] = (struct ins_append){
-            .value = l->h->op_value[from.op], .op = from.op, .txn = from.txn};
+        l->at[a] =
+            (struct ins_append){.value = from.value, .op = from.op, .txn = from.txn};
         uint32_t *const slot = ins_lists_slot(l, l->at[a].value);
         l->at[a].next = *slot;
         equal |= *slot != 0;
@@ -107,20 +108,27 @@ bool ins_lists_index(struct ins_lists *l, ins_key k)
 
 /* ---- chains ---- */
 
-static int by_key(const void *a, const void *b)
+/* By key; those of a key stay in the order of their first reads. */
+static bool sort_chains(struct ins_lists *l)
 {
-    const struct ins_list_chain *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
-}
-
-static void expect(const struct ins_lists *l, uint32_t op, const void *array,
-                   size_t size)
-{
-    const uint64_t at = op < l->h->n_ops ? ins_list_at(l->h->op_value[op]) : 0;
-    if (at < l->h->n_elems)
-        __builtin_prefetch((const char *)array + at * size);
+    const size_t n = l->chain.len;
+    struct ins_list_chain *const to = INS_NEW(struct ins_list_chain, n);
+    uint32_t *const off = INS_NEW0(uint32_t, (size_t)l->h->n_keys + 1);
+    if (to && off) {
+        for (size_t c = 0; c < n; c++)
+            off[l->chain.at[c].key]++;
+        for (ins_key k = 0; k < l->h->n_keys; k++)
+            off[k + 1] += off[k];
+        for (size_t c = n; c-- > 0;)
+            to[--off[l->chain.at[c].key]] = l->chain.at[c];
+        ins_vec_list_chain_release(&l->chain);
+        l->chain.at = to;
+        l->chain.len = l->chain.cap = n;
+    } else {
+        ins_free(to);
+    }
+    ins_free(off);
+    return to && off;
 }
 
 /* Find the chains, and how far lists go in each. */
@@ -129,7 +137,8 @@ static bool find_chains(struct ins_lists *l)
     const struct ins_history *h = l->h;
     uint32_t *const longest = l->chain_of;
     for (uint32_t op = 0; op < h->n_ops; op++) {
-        expect(l, op + AHEAD, longest, sizeof *longest);
+        if (op + AHEAD < h->n_ops && ins_list_at(h->op_value[op + AHEAD]) < h->n_elems)
+            __builtin_prefetch(&longest[ins_list_at(h->op_value[op + AHEAD])], 1);
         const uint64_t at = ins_list_at(h->op_value[op]);
         const uint32_t len = (uint32_t)ins_list_len(h->op_value[op]);
         if (!is_list_read(h, op) || !len)
@@ -141,10 +150,8 @@ static bool find_chains(struct ins_lists *l)
         if (longest[at] < len)
             longest[at] = len;
     }
-    if (l->chain.failed)
+    if (l->chain.failed || !sort_chains(l))
         return false;
-    if (l->chain.len)
-        qsort(l->chain.at, l->chain.len, sizeof *l->chain.at, by_key);
     for (uint32_t c = 0; c < l->chain.len; c++) {
         l->chain.at[c].len = longest[l->chain.at[c].at];
         l->chain_of[l->chain.at[c].at] = c + 1;
@@ -164,7 +171,7 @@ static void resolve_chain(struct ins_lists *l, uint32_t c, bool first)
         const uint32_t a = *ins_lists_slot(l, h->list_elem[chain->at + i]) - 1;
         if (a == INS_NONE)
             fault = INS_FROM_THIN_AIR;
-        else if (h->txn_status[l->at[a].txn] == INS_ABORTED)
+        else if (l->any_aborted && h->txn_status[l->at[a].txn] == INS_ABORTED)
             fault = INS_FROM_ABORTED;
         else if (l->at[a].stamp == mark)
             fault = INS_FROM_DUPLICATE_ELEMENTS;
@@ -242,6 +249,27 @@ static void resolve_key(struct ins_lists *l, ins_key k, uint32_t *c)
 
 /* ---- reads ---- */
 
+static struct ins_list_end *end_of(const struct ins_lists *l, uint64_t list)
+{
+    const uint64_t len = ins_list_len(list);
+    return len ? &l->end[ins_list_at(list) + len - 1] : NULL;
+}
+
+static void expect_end(const struct ins_lists *l, uint32_t op)
+{
+    const uint64_t list = op < l->h->n_ops ? l->h->op_value[op] : 0;
+    if (ins_list_at(list) + ins_list_len(list) <= l->h->n_elems)
+        __builtin_prefetch(end_of(l, list), 1);
+}
+
+/* A read by a counted transaction. */
+static void note_witness(const struct ins_lists *l, uint32_t op)
+{
+    struct ins_list_end *const end = end_of(l, l->h->op_value[op]);
+    if (end && ins_lists_sound(l->h->op_from[op]) && op < end->witness)
+        end->witness = op;
+}
+
 static void resolve_reads(struct ins_lists *l)
 {
     struct ins_history *h = l->h;
@@ -249,20 +277,26 @@ static void resolve_reads(struct ins_lists *l)
         if (h->txn_status[t] == INS_ABORTED)
             continue;
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-            expect(l, op + AHEAD, l->end, sizeof *l->end);
+            expect_end(l, op + AHEAD);
             if (!is_list_read(h, op) || has_own_appends(h, op))
                 continue;
-            const uint64_t at = ins_list_at(h->op_value[op]);
-            const uint64_t len = ins_list_len(h->op_value[op]);
-            const uint32_t from = len ? l->end[at + len - 1].from : INS_INIT;
+            const struct ins_list_end *const end = end_of(l, h->op_value[op]);
+            const uint32_t from = end ? end->from : INS_INIT;
             h->op_from[op] = from == TORN ? INS_FROM_INCOMPATIBLE : from;
             if (l->resolved)
                 l->resolved[op] = is_known(from);
+            else
+                note_witness(l, op);
         }
     }
-    for (ins_key k = 0; k < h->n_keys; k++)
-        for (uint32_t i = l->own.off[k]; !l->equal[k] && i < l->own.off[k + 1]; i++)
-            h->op_from[l->own.at[i].op] = l->own_from[i];
+    for (uint32_t i = 0; i < l->own.off[h->n_keys]; i++) {
+        const uint32_t op = l->own.at[i].op;
+        if (l->equal[ins_op_key(h, op)])
+            continue;
+        h->op_from[op] = l->own_from[i];
+        if (!l->resolved)
+            note_witness(l, op);
+    }
 }
 
 /* Where the reads of keys with equal elements have the appends that they show. */
@@ -303,24 +337,15 @@ static bool resolve_apart(struct ins_lists *l)
 
 /* ---- the order of a key ---- */
 
-/* Where sound reads by counted transactions end. */
+/* When it was not known before which transactions count. */
 static void find_witnesses(const struct ins_lists *l)
 {
     const struct ins_history *h = l->h;
-    for (ins_txn t = 1; t < h->n_txns; t++) {
-        if (!ins_counted(h, t))
-            continue;
-        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-            expect(l, op + AHEAD, l->end, sizeof *l->end);
-            const uint64_t len = ins_list_len(h->op_value[op]);
-            if (!is_list_read(h, op) || !len || !ins_lists_sound(h->op_from[op]))
-                continue;
-            struct ins_list_end *const end =
-                &l->end[ins_list_at(h->op_value[op]) + len - 1];
-            if (end->witness == INS_NONE)
-                end->witness = op;
-        }
-    }
+    for (ins_txn t = 1; t < h->n_txns; t++)
+        for (uint32_t op = h->txn_op[t]; ins_counted(h, t) && op < h->txn_op[t + 1];
+             op++)
+            if (is_list_read(h, op))
+                note_witness(l, op);
 }
 
 /* How many elements the longest list of the chain has that a witness shows, of at most
@@ -394,7 +419,8 @@ static void find_orders(struct ins_lists *l)
 {
     const struct ins_history *h = l->h;
     bool misfit = false;
-    find_witnesses(l);
+    if (l->resolved)
+        find_witnesses(l);
     for (size_t c = 0, end; c < l->chain.len; c = end) {
         const ins_key k = l->chain.at[c].key;
         for (end = c; end < l->chain.len && l->chain.at[end].key == k;)
@@ -481,8 +507,10 @@ enum ins_status ins_freeze_lists(struct ins_history *h, struct ins_error *err)
 {
     struct ins_lists l = {.h = h};
     bool indeterminate = false;
-    for (ins_txn t = 1; t < h->n_txns && !indeterminate; t++)
-        indeterminate = h->txn_status[t] == INS_INDETERMINATE;
+    for (ins_txn t = 1; t < h->n_txns; t++) {
+        indeterminate |= h->txn_status[t] == INS_INDETERMINATE;
+        l.any_aborted |= h->txn_status[t] == INS_ABORTED;
+    }
     enum ins_status st = INS_OK;
     if (!make_room(&l, indeterminate) || !resolve(&l))
         st = ins_nomem(err, "the lists");

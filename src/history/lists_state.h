@@ -32,6 +32,7 @@ struct ins_list_end {
 
 /* A list read or an append, and its transaction. */
 struct ins_list_op {
+    uint64_t value;
     uint32_t op;
     ins_txn txn;
 };
@@ -52,14 +53,14 @@ struct ins_lists {
     struct ins_list_end *end; /* by position in list_elem */
     uint32_t *own_from;       /* by place in own.at: op_from to be */
     bool *equal;              /* by key: some value was appended to it twice */
-    bool any_equal;
+    bool any_equal, any_aborted;
 
     /* The appends that sound reads show: those of a list lie as its elements do in
      * list_elem.  With equal elements it depends on the reader which appends they are:
      * the reads of such a key have theirs behind all others. */
     struct ins_vec_u32 elem_op;
     uint64_t *elem_at; /* by operation: where; NULL when that is as in list_elem */
-    bool *resolved;    /* by operation: are they known?  NULL when nobody asks */
+    bool *resolved;    /* by operation: are they known?  NULL when all is determinate */
 
     uint64_t *order_at; /* by key: its known order in elem_op, */
     uint32_t *known;    /* and how long it is */
