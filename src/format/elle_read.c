@@ -587,6 +587,7 @@ static bool build(struct reader *r)
         return false;
     }
     ins_builder_limit(r->b, r->limit);
+    ins_builder_expect(r->b, (uint64_t)(r->x.end - r->x.start));
     ins_builder_init_default(r->b, ins_lit_nil());
     if (!take_file(r, PASS_BUILD))
         return false;

@@ -18,6 +18,7 @@ struct column {
 enum { INIT_DEFAULT, INIT_SET, INIT_NONE };
 enum { USED_AS_LIST = 1, USED_AS_REGISTER = 2 };
 enum { MOST_WAITING = 64, MOST_WORDS = 1 << 13 };
+enum { BYTES_AN_OP = 24, MANY_OPS = 1 << 16 };
 
 /* What an operation, the last of op_key or one before it, still has to do with its
  * key. */
@@ -25,6 +26,12 @@ struct waiting {
     uint64_t key; /* a word */
     uint8_t use;
 };
+
+/* Operations of one transaction that came one after the other, up to the next run. */
+struct run {
+    uint32_t txn, first;
+};
+INS_VEC(run, struct run);
 
 struct ins_builder {
     struct ins_error error;
@@ -46,7 +53,8 @@ struct ins_builder {
     struct ins_vec_i64 txn_begin, txn_end;
     bool any_name, any_line, any_time;
 
-    struct ins_vec_u32 op_txn, op_key;
+    struct ins_vec_run run;
+    struct ins_vec_u32 op_key;
     struct ins_vec_u64 op_value;
     struct waiting waiting[MOST_WAITING];
     uint32_t n_waiting;
@@ -66,6 +74,18 @@ struct ins_builder *ins_builder_new(void)
     b->init_txn = INS_NONE;
     b->list = (struct ins_list_words){&b->lists.word, true};
     return b;
+}
+
+/* No memory for a guess is no failure. */
+void ins_builder_expect(struct ins_builder *b, uint64_t bytes)
+{
+    const size_t ops = bytes / BYTES_AN_OP;
+    if (ops < MANY_OPS)
+        return;
+    b->op_key.at = INS_NEW(uint32_t, ops);
+    b->op_key.cap = b->op_key.at ? ops : 0;
+    b->op_value.at = INS_NEW(uint64_t, ops);
+    b->op_value.cap = b->op_value.at ? ops : 0;
 }
 
 void ins_builder_limit(struct ins_builder *b, struct ins_limit *limit)
@@ -90,7 +110,7 @@ void ins_builder_free(struct ins_builder *b)
     ins_vec_u8_release(&b->txn_status);
     ins_vec_i64_release(&b->txn_begin);
     ins_vec_i64_release(&b->txn_end);
-    ins_vec_u32_release(&b->op_txn);
+    ins_vec_run_release(&b->run);
     ins_vec_u32_release(&b->op_key);
     ins_vec_u64_release(&b->op_value);
     ins_chains_release(&b->lists);
@@ -283,8 +303,21 @@ static uint64_t line_of(const struct ins_builder *b, uint32_t txn)
     return txn < b->txn_line.len ? b->txn_line.at[txn] : 0;
 }
 
-/* The id of a key; `use` says how transaction txn uses it, 0 for not at all. */
-static uint32_t key_id(struct ins_builder *b, uint64_t key, uint8_t use, uint32_t txn)
+static size_t run_end(const struct ins_builder *b, size_t run)
+{
+    return run + 1 < b->run.len ? b->run.at[run + 1].first : b->op_key.len;
+}
+
+/* Something is wrong with operation op. */
+static void refuse_op(struct ins_builder *b, size_t op, const char *why)
+{
+    size_t r = 0;
+    while (run_end(b, r) <= op)
+        r++;
+    (void)ins_fail(&b->error, INS_E_INPUT, line_of(b, b->run.at[r].txn), "%s", why);
+}
+
+static uint32_t key_id(struct ins_builder *b, uint64_t key)
 {
     const uint32_t id = ins_number_map_add(&b->keys, key);
     if (id == INS_NONE) {
@@ -293,8 +326,8 @@ static uint32_t key_id(struct ins_builder *b, uint64_t key, uint8_t use, uint32_
     }
     if (id == b->key_use.len) {
         if (id > INS_OP_KEY)
-            (void)ins_fail(&b->error, INS_E_INPUT, line_of(b, txn),
-                           "more than %" PRIu32 " keys", INS_OP_KEY);
+            (void)ins_fail(&b->error, INS_E_INPUT, 0, "more than %" PRIu32 " keys",
+                           INS_OP_KEY);
         ins_vec_u8_push(&b->key_use, 0);
         ins_vec_u8_push(&b->key_init_state, INIT_DEFAULT);
         ins_vec_u64_push(&b->key_init, 0);
@@ -303,10 +336,6 @@ static uint32_t key_id(struct ins_builder *b, uint64_t key, uint8_t use, uint32_
             return 0;
         }
     }
-    const uint8_t known = b->key_use.at[id] |= use;
-    if (known == (USED_AS_LIST | USED_AS_REGISTER))
-        (void)ins_fail(&b->error, INS_E_INPUT, line_of(b, txn),
-                       "a key is used both as a register and as a list");
     return id;
 }
 
@@ -321,9 +350,15 @@ static void settle(struct ins_builder *b)
     b->n_waiting = 0;
     for (uint32_t i = 0; i < n; i++)
         ins_number_map_prefetch(&b->keys, b->waiting[i].key);
-    for (uint32_t i = 0; i < n && !b->error.status; i++)
-        b->op_key.at[first + i] |=
-            key_id(b, b->waiting[i].key, b->waiting[i].use, b->op_txn.at[first + i]);
+    for (uint32_t i = 0; i < n && !b->error.status; i++) {
+        const uint32_t k = key_id(b, b->waiting[i].key);
+        b->op_key.at[first + i] |= k;
+        if (b->error.status)
+            break;
+        b->key_use.at[k] |= b->waiting[i].use;
+        if (b->key_use.at[k] == (USED_AS_LIST | USED_AS_REGISTER))
+            refuse_op(b, first + i, "a key is used both as a register and as a list");
+    }
     if (!b->error.status)
         ins_chains_settle(&b->lists, b->op_key.at, b->op_value.at);
 }
@@ -334,10 +369,11 @@ static void add_op(struct ins_builder *b, uint32_t txn, uint32_t flags, uint64_t
     if (b->op_key.len >= UINT32_MAX - 1)
         (void)ins_fail(&b->error, INS_E_INPUT, line_of(b, txn),
                        "more than %" PRIu32 " operations", UINT32_MAX - 1);
-    ins_vec_u32_push(&b->op_txn, txn);
+    if (!b->run.len || b->run.at[b->run.len - 1].txn != txn)
+        ins_vec_run_push(&b->run, (struct run){txn, (uint32_t)b->op_key.len});
     ins_vec_u32_push(&b->op_key, flags);
     ins_vec_u64_push(&b->op_value, value);
-    if (b->op_txn.failed || b->op_key.failed || b->op_value.failed)
+    if (b->run.failed || b->op_key.failed || b->op_value.failed)
         out_of_memory(b);
     if (b->error.status)
         return;
@@ -439,7 +475,7 @@ void ins_builder_init_key(struct ins_builder *b, struct ins_lit key,
                           struct ins_lit value)
 {
     settle(b);
-    const uint32_t k = key_id(b, key_word(b, key), 0, 0);
+    const uint32_t k = key_id(b, key_word(b, key));
     const uint64_t word = to_word(b, &b->value_column, value);
     if (b->error.status)
         return;
@@ -450,7 +486,7 @@ void ins_builder_init_key(struct ins_builder *b, struct ins_lit key,
 void ins_builder_init_none(struct ins_builder *b, struct ins_lit key)
 {
     settle(b);
-    const uint32_t k = key_id(b, key_word(b, key), 0, 0);
+    const uint32_t k = key_id(b, key_word(b, key));
     if (!b->error.status)
         b->key_init_state.at[k] = INIT_NONE;
 }
@@ -467,22 +503,21 @@ static bool any_failed(const struct ins_builder *b)
     return b->key_use.failed || b->key_init_state.failed || b->key_init.failed ||
            b->txn_session.failed || b->txn_name.failed || b->txn_named.failed ||
            b->txn_line.failed || b->txn_status.failed || b->txn_begin.failed ||
-           b->txn_end.failed || b->op_txn.failed || b->op_key.failed ||
-           b->op_value.failed;
+           b->txn_end.failed || b->run.failed || b->op_key.failed || b->op_value.failed;
 }
 
 /* The initial transaction's last write of each key is the key's initial value. */
 static void take_initial_writes(struct ins_builder *b)
 {
-    if (b->init_txn == INS_NONE)
-        return;
-    for (size_t i = 0; i < b->op_key.len; i++) {
-        const uint32_t key = b->op_key.at[i];
-        if (b->op_txn.at[i] != b->init_txn || !(key & INS_OP_WRITE))
-            continue;
-        b->key_init.at[key & INS_OP_KEY] = b->op_value.at[i];
-        b->key_init_state.at[key & INS_OP_KEY] = INIT_SET;
-    }
+    for (size_t r = 0; b->init_txn != INS_NONE && r < b->run.len; r++)
+        for (size_t i = b->run.at[r].first;
+             b->run.at[r].txn == b->init_txn && i < run_end(b, r); i++) {
+            const uint32_t key = b->op_key.at[i];
+            if (!(key & INS_OP_WRITE))
+                continue;
+            b->key_init.at[key & INS_OP_KEY] = b->op_value.at[i];
+            b->key_init_state.at[key & INS_OP_KEY] = INIT_SET;
+        }
 }
 
 /* Number the sessions: the initial transaction's own session, when it holds nothing
@@ -544,13 +579,27 @@ static void copy_txns(const struct ins_builder *b, struct ins_history *h,
         h->txn_begin[0] = h->txn_end[0] = INS_NO_TIME;
 }
 
+/* The values [i, end), list reads with the places that their chains have now. */
+static void copy_values(const struct ins_builder *b, size_t i, size_t end, uint64_t *to)
+{
+    enum { AHEAD = 16 };
+    const struct ins_vec_chain *const chain = &b->lists.chain;
+    for (; i < end; i++, to++) {
+        if (chain->len && i + AHEAD < b->op_value.len &&
+            ins_list_at(b->op_value.at[i + AHEAD]) < chain->len)
+            __builtin_prefetch(&chain->at[ins_list_at(b->op_value.at[i + AHEAD])]);
+        *to = b->op_value.at[i];
+        if (chain->len && ins_list_len(*to) && is_list_read(b, i))
+            *to = ins_list_word(chain->at[ins_list_at(*to)].at, ins_list_len(*to));
+    }
+}
+
 /* Operations, stably sorted by the id of their transaction; up to a limit. */
 static void copy_ops(const struct ins_builder *b, struct ins_history *h,
                      const uint32_t *id, uint32_t *next)
 {
-    const size_t n = b->op_key.len;
-    for (size_t i = 0; i < n; i++)
-        next[id[b->op_txn.at[i]]]++;
+    for (size_t r = 0; r < b->run.len; r++)
+        next[id[b->run.at[r].txn]] += (uint32_t)(run_end(b, r) - b->run.at[r].first);
     next[0] = 0;
     uint32_t at = 0;
     for (uint32_t t = 0; t < h->n_txns; t++) {
@@ -559,18 +608,17 @@ static void copy_ops(const struct ins_builder *b, struct ins_history *h,
         next[t] = h->txn_op[t];
     }
     h->txn_op[h->n_txns] = h->n_ops = at;
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t t = id[b->op_txn.at[i]];
-        if (!(i & 0xffff) && ins_limit_hit(b->limit))
+    for (size_t r = 0; r < b->run.len; r++) {
+        const uint32_t t = id[b->run.at[r].txn], first = b->run.at[r].first;
+        const size_t end = run_end(b, r);
+        if (!(r & 0xfff) && ins_limit_hit(b->limit))
             return;
         if (!t)
             continue;
-        uint64_t value = b->op_value.at[i];
-        if (ins_list_len(value) && is_list_read(b, i))
-            value = ins_list_word(b->lists.chain.at[ins_list_at(value)].at,
-                                  ins_list_len(value));
-        h->op_key[next[t]] = b->op_key.at[i];
-        h->op_value[next[t]++] = value;
+        memcpy(h->op_key + next[t], b->op_key.at + first,
+               (end - first) * sizeof *h->op_key);
+        copy_values(b, first, end, h->op_value + next[t]);
+        next[t] += (uint32_t)(end - first);
     }
 }
 
@@ -703,7 +751,7 @@ enum ins_status ins_builder_finish(struct ins_builder *b, unsigned threads,
         return ins_nomem(err, "the history");
     enum ins_status st = fill(b, h, err);
     /* What has been copied is not needed twice while freezing. */
-    ins_vec_u32_release(&b->op_txn);
+    ins_vec_run_release(&b->run);
     ins_vec_u32_release(&b->op_key);
     ins_vec_u64_release(&b->op_value);
     ins_chains_release(&b->lists);

@@ -15,6 +15,10 @@ void ins_builder_free(struct ins_builder *b);
 /* Finishing heeds this limit, which is borrowed; the calls before do not look at it. */
 void ins_builder_limit(struct ins_builder *b, struct ins_limit *limit);
 
+/* Before all else: about so many bytes of text are to come.  Room that is not needed
+ * after all costs nothing. */
+void ins_builder_expect(struct ins_builder *b, uint64_t bytes);
+
 /* The session of that name, made when it is new. */
 uint32_t ins_builder_session(struct ins_builder *b, struct ins_lit name);
 

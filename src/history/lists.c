@@ -13,8 +13,6 @@
  * was appended twice (list_reads.c). */
 #include "history/lists_state.h"
 
-#include <stdlib.h>
-
 /* What ins_list_end.from may be besides an op_from: the list leaves out an append
  * before one that it shows, but ends well; its key has equal elements. */
 #define TORN INS_FROM_OWN
@@ -24,61 +22,38 @@
  * cache miss: it is asked for this many operations before. */
 enum { AHEAD = 24 };
 
-/* ---- operations by key ---- */
-
-enum kind { APPENDS, OWN_READS, READS_OF_EQUAL };
-
 static bool is_list_read(const struct ins_history *h, uint32_t op)
 {
     const uint32_t word = h->op_key[op];
     return !(word & (INS_OP_WRITE | INS_OP_UNKNOWN)) && ins_is_list_key(h, word);
 }
 
+/* ---- operations by key ---- */
+
+enum kind { NEITHER, APPEND, OWN_READ, READ };
+
 /* Resolving has left a mark on reads whose transactions append to their keys. */
-static bool has_own_appends(const struct ins_history *h, uint32_t op)
+static inline enum kind kind_of(const struct ins_history *h, uint32_t op)
 {
-    return h->op_from[op] == INS_FROM_OWN;
+    if (!ins_is_list_key(h, ins_op_key(h, op)) || h->op_key[op] & INS_OP_UNKNOWN)
+        return NEITHER;
+    return ins_is_write(h, op)              ? APPEND
+           : h->op_from[op] == INS_FROM_OWN ? OWN_READ
+                                            : READ;
 }
 
-static inline bool is_wanted(const struct ins_lists *l, uint32_t op, enum kind kind)
+static bool sum_up(const struct ins_history *h, struct ins_ops_by_key *ops)
 {
-    const struct ins_history *const h = l->h;
-    const ins_key k = ins_op_key(h, op);
-    if (kind == APPENDS)
-        return ins_is_write(h, op) && ins_is_list_key(h, k);
-    return is_list_read(h, op) &&
-           (kind == OWN_READS ? has_own_appends(h, op) : l->equal[k]);
-}
-
-/* Reads of aborted transactions show nothing. */
-static inline bool is_left_out(const struct ins_history *h, ins_txn t, enum kind kind)
-{
-    return kind != APPENDS && h->txn_status[t] == INS_ABORTED;
-}
-
-static bool collect(const struct ins_lists *l, enum kind kind,
-                    struct ins_ops_by_key *to)
-{
-    const struct ins_history *h = l->h;
-    uint32_t *const off = to->off = INS_NEW0(uint32_t, (size_t)h->n_keys + 1);
-    if (!off)
-        return false;
-    for (ins_txn t = 1; t < h->n_txns; t++)
-        for (uint32_t op = h->txn_op[t];
-             op < h->txn_op[t + 1] && !is_left_out(h, t, kind); op++)
-            off[ins_op_key(h, op)] += is_wanted(l, op, kind);
     for (ins_key k = 0; k < h->n_keys; k++)
-        off[k + 1] += off[k];
-    to->at = INS_NEW(struct ins_list_op, off[h->n_keys]);
-    if (!to->at || !off[h->n_keys])
-        return to->at != NULL;
-    for (ins_txn t = h->n_txns; t-- > 1;)
-        for (uint32_t op = h->txn_op[t + 1];
-             op > h->txn_op[t] && !is_left_out(h, t, kind); op--)
-            if (is_wanted(l, op - 1, kind))
-                to->at[--off[ins_op_key(h, op - 1)]] =
-                    (struct ins_list_op){h->op_value[op - 1], op - 1, t};
-    return true;
+        ops->off[k + 1] += ops->off[k];
+    ops->at = INS_NEW(struct ins_list_op, ops->off[h->n_keys]);
+    return ops->at != NULL;
+}
+
+static inline void put(const struct ins_history *h, ins_txn t, uint32_t op,
+                       struct ins_ops_by_key *to)
+{
+    to->at[--to->off[ins_op_key(h, op)]] = (struct ins_list_op){h->op_value[op], op, t};
 }
 
 static uint32_t count(const struct ins_ops_by_key *ops, ins_key k)
@@ -106,6 +81,48 @@ bool ins_lists_index(struct ins_lists *l, ins_key k)
     return equal;
 }
 
+/* ---- writers ---- */
+
+/* Is append i of all the last of its transaction to key k, and does it count or may? */
+static bool is_final(const struct ins_lists *l, ins_key k, uint32_t i)
+{
+    const struct ins_list_op *const a = &l->append.at[i];
+    return (i + 1 == l->append.off[k + 1] || a[1].txn != a->txn) &&
+           !(l->any_aborted && l->h->txn_status[a->txn] == INS_ABORTED);
+}
+
+/* Those of a key with equal elements, the key at hand, that repeat a value. */
+static uint64_t count_repeated(const struct ins_lists *l, ins_key k)
+{
+    uint64_t n = 0;
+    for (uint32_t a = 0; a < l->n_appends; a++) {
+        bool again = false;
+        for (uint32_t b = l->at[a].next; b && !again; b = l->at[b - 1].next)
+            again = is_final(l, k, l->append.off[k] + b - 1);
+        n += again && is_final(l, k, l->append.off[k] + a);
+    }
+    return n;
+}
+
+/* Who appends to each key. */
+static bool list_writers(struct ins_lists *l)
+{
+    struct ins_history *h = l->h;
+    h->key_writer_off = INS_NEW(uint64_t, (size_t)h->n_keys + 1);
+    h->key_writer = INS_NEW(ins_txn, l->append.off[h->n_keys]);
+    if (!h->key_writer_off || !h->key_writer)
+        return false;
+    uint64_t n = 0;
+    for (ins_key k = 0; k < h->n_keys; k++) {
+        h->key_writer_off[k] = n;
+        for (uint32_t i = l->append.off[k]; i < l->append.off[k + 1]; i++)
+            if (is_final(l, k, i))
+                h->key_writer[n++] = l->append.at[i].txn;
+    }
+    h->key_writer_off[h->n_keys] = n;
+    return true;
+}
+
 /* ---- chains ---- */
 
 /* By key; those of a key stay in the order of their first reads. */
@@ -131,31 +148,52 @@ static bool sort_chains(struct ins_lists *l)
     return to && off;
 }
 
-/* Find the chains, and how far lists go in each. */
-static bool find_chains(struct ins_lists *l)
+/* A list of key k: its chain, and how far it goes. */
+static inline void add_list(struct ins_lists *l, ins_key k, uint64_t list)
+{
+    const uint64_t at = ins_list_at(list);
+    const uint32_t len = (uint32_t)ins_list_len(list);
+    uint32_t *const longest = l->chain_of;
+    if (!len)
+        return;
+    if (!longest[at])
+        ins_vec_list_chain_push(
+            &l->chain,
+            (struct ins_list_chain){.at = at, .key = k, .limit = UINT32_MAX});
+    if (longest[at] < len)
+        longest[at] = len;
+}
+
+/* Find the chains, and sort what has to be looked at by key. */
+static bool survey(struct ins_lists *l)
 {
     const struct ins_history *h = l->h;
-    uint32_t *const longest = l->chain_of;
     for (uint32_t op = 0; op < h->n_ops; op++) {
         if (op + AHEAD < h->n_ops && ins_list_at(h->op_value[op + AHEAD]) < h->n_elems)
-            __builtin_prefetch(&longest[ins_list_at(h->op_value[op + AHEAD])], 1);
-        const uint64_t at = ins_list_at(h->op_value[op]);
-        const uint32_t len = (uint32_t)ins_list_len(h->op_value[op]);
-        if (!is_list_read(h, op) || !len)
-            continue;
-        if (!longest[at])
-            ins_vec_list_chain_push(
-                &l->chain, (struct ins_list_chain){
-                               .at = at, .key = h->op_key[op], .limit = UINT32_MAX});
-        if (longest[at] < len)
-            longest[at] = len;
+            __builtin_prefetch(&l->chain_of[ins_list_at(h->op_value[op + AHEAD])], 1);
+        const enum kind kind = kind_of(h, op);
+        const ins_key k = ins_op_key(h, op);
+        l->append.off[k] += kind == APPEND;
+        l->own.off[k] += kind == OWN_READ;
+        if (kind >= OWN_READ)
+            add_list(l, k, h->op_value[op]);
     }
-    if (l->chain.failed || !sort_chains(l))
+    if (l->chain.failed || !sort_chains(l) || !sum_up(h, &l->append) ||
+        !sum_up(h, &l->own))
         return false;
     for (uint32_t c = 0; c < l->chain.len; c++) {
-        l->chain.at[c].len = longest[l->chain.at[c].at];
-        l->chain_of[l->chain.at[c].at] = c + 1;
+        struct ins_list_chain *const chain = &l->chain.at[c];
+        chain->len = l->chain_of[chain->at];
+        l->chain_of[chain->at] = c + 1;
     }
+    for (ins_txn t = h->n_txns; t-- > 1;)
+        for (uint32_t op = h->txn_op[t + 1]; op-- > h->txn_op[t];) {
+            const enum kind kind = kind_of(h, op);
+            if (kind == APPEND)
+                put(h, t, op, &l->append);
+            else if (kind == OWN_READ)
+                put(h, t, op, &l->own);
+        }
     return true;
 }
 
@@ -232,10 +270,12 @@ static void resolve_key(struct ins_lists *l, ins_key k, uint32_t *c)
     while (end < l->chain.len && l->chain.at[end].key == k)
         end++;
     *c = end;
-    if (first == end && !count(&l->own, k))
+    if (first == end && !count(&l->own, k) && !l->only_lists)
         return;
     l->equal[k] = ins_lists_index(l, k);
     l->any_equal |= l->equal[k];
+    if (l->equal[k] && l->only_lists)
+        l->h->duplicate_writes += count_repeated(l, k);
     for (uint32_t x = first; x < end; x++) {
         struct ins_list_end *const at = l->end + l->chain.at[x].at;
         for (uint32_t i = 0; i < l->chain.at[x].len; i++)
@@ -278,7 +318,7 @@ static void resolve_reads(struct ins_lists *l)
             continue;
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
             expect_end(l, op + AHEAD);
-            if (!is_list_read(h, op) || has_own_appends(h, op))
+            if (kind_of(h, op) != READ)
                 continue;
             const struct ins_list_end *const end = end_of(l, h->op_value[op]);
             const uint32_t from = end ? end->from : INS_INIT;
@@ -318,10 +358,33 @@ static bool set_apart(struct ins_lists *l)
     return l->elem_at != NULL;
 }
 
+/* The reads of keys with equal elements, by key; those of aborted transactions show
+ * nothing. */
+static bool find_apart(struct ins_lists *l)
+{
+    const struct ins_history *h = l->h;
+    l->apart.off = INS_NEW0(uint32_t, (size_t)h->n_keys + 1);
+    if (!l->apart.off)
+        return false;
+    for (ins_txn t = 1; t < h->n_txns; t++)
+        for (uint32_t op = h->txn_op[t];
+             h->txn_status[t] != INS_ABORTED && op < h->txn_op[t + 1]; op++)
+            l->apart.off[ins_op_key(h, op)] +=
+                l->equal[ins_op_key(h, op)] && is_list_read(h, op);
+    if (!sum_up(h, &l->apart))
+        return false;
+    for (ins_txn t = h->n_txns; t-- > 1;)
+        for (uint32_t op = h->txn_op[t + 1];
+             h->txn_status[t] != INS_ABORTED && op > h->txn_op[t]; op--)
+            if (l->equal[ins_op_key(h, op - 1)] && is_list_read(h, op - 1))
+                put(h, t, op - 1, &l->apart);
+    return true;
+}
+
 static bool resolve_apart(struct ins_lists *l)
 {
     struct ins_history *h = l->h;
-    if (!collect(l, READS_OF_EQUAL, &l->apart) || !set_apart(l))
+    if (!find_apart(l) || !set_apart(l))
         return false;
     for (ins_key k = 0; k < h->n_keys; k++) {
         if (!l->equal[k])
@@ -457,32 +520,39 @@ static bool copy_orders(const struct ins_lists *l)
 static bool make_room(struct ins_lists *l, bool indeterminate)
 {
     const struct ins_history *h = l->h;
-    if (!collect(l, APPENDS, &l->append) || !collect(l, OWN_READS, &l->own))
-        return false;
-    uint32_t most = 0;
-    for (ins_key k = 0; k < h->n_keys; k++)
-        most = count(&l->append, k) > most ? count(&l->append, k) : most;
-    size_t slots = 16;
-    while (slots < 2 * (size_t)most)
-        slots *= 2;
-    l->at = INS_NEW(struct ins_append, most);
-    l->slot = INS_NEW(uint32_t, slots);
+    l->append.off = INS_NEW0(uint32_t, (size_t)h->n_keys + 1);
+    l->own.off = INS_NEW0(uint32_t, (size_t)h->n_keys + 1);
     l->chain_of = INS_NEW0(uint32_t, h->n_elems);
     l->end = INS_NEW(struct ins_list_end, h->n_elems);
-    l->own_from = INS_NEW(uint32_t, l->own.off[h->n_keys]);
     l->equal = INS_NEW0(bool, h->n_keys);
     l->elem_op.at = INS_NEW(uint32_t, h->n_elems);
     l->elem_op.len = l->elem_op.cap = h->n_elems;
     l->resolved = indeterminate ? INS_NEW0(bool, h->n_ops) : NULL;
     l->order_at = INS_NEW0(uint64_t, h->n_keys);
     l->known = INS_NEW0(uint32_t, h->n_keys);
-    return l->at && l->slot && l->chain_of && l->end && l->own_from && l->equal &&
+    return l->append.off && l->own.off && l->chain_of && l->end && l->equal &&
            l->elem_op.at && (l->resolved || !indeterminate) && l->order_at && l->known;
+}
+
+/* Room for the key at hand. */
+static bool make_table(struct ins_lists *l)
+{
+    uint32_t most = 0;
+    for (ins_key k = 0; k < l->h->n_keys; k++)
+        most = count(&l->append, k) > most ? count(&l->append, k) : most;
+    size_t slots = 16;
+    while (slots < 2 * (size_t)most)
+        slots *= 2;
+    l->at = INS_NEW(struct ins_append, most);
+    l->slot = INS_NEW(uint32_t, slots);
+    l->own_from = INS_NEW(uint32_t, l->own.off[l->h->n_keys]);
+    return l->at && l->slot && l->own_from;
 }
 
 static bool resolve(struct ins_lists *l)
 {
-    if (!find_chains(l))
+    l->only_lists = !l->h->key_writer;
+    if (!survey(l) || !make_table(l) || (l->only_lists && !list_writers(l)))
         return false;
     uint32_t chain = 0;
     for (ins_key k = 0; k < l->h->n_keys; k++)

@@ -54,6 +54,7 @@ struct ins_lists {
     uint32_t *own_from;       /* by place in own.at: op_from to be */
     bool *equal;              /* by key: some value was appended to it twice */
     bool any_equal, any_aborted;
+    bool only_lists; /* writers and duplicates have not been looked for */
 
     /* The appends that sound reads show: those of a list lie as its elements do in
      * list_elem.  With equal elements it depends on the reader which appends they are:

@@ -43,6 +43,18 @@ static struct own_key *own_key(const struct own_ops *own, uint32_t key)
     return &own->slot[i];
 }
 
+/* Reads of lists to which their transaction appends, before or after, are looked at by
+ * themselves (lists.c). */
+static void mark_own_lists(struct ins_history *h, const struct own_ops *own, ins_txn t)
+{
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+        const uint32_t word = h->op_key[op];
+        if (!(word & (INS_OP_WRITE | INS_OP_UNKNOWN)) && ins_is_list_key(h, word) &&
+            own_key(own, word)->write != INS_NONE)
+            h->op_from[op] = INS_FROM_OWN;
+    }
+}
+
 static void mark_read(struct ins_resolve_part *p, struct ins_history *h,
                       struct own_key *o, uint32_t op, bool aborted)
 {
@@ -80,25 +92,15 @@ static void mark_write(struct ins_resolve_part *p, struct ins_history *h,
     h->op_from[op] = INS_WRITE_FINAL;
 }
 
-/* Reads of lists to which their transaction appends, before or after, are looked at by
- * themselves (lists.c). */
-static void mark_lists(struct ins_history *h, const struct own_ops *own, ins_txn t)
-{
-    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-        const uint32_t word = h->op_key[op];
-        if (!(word & (INS_OP_WRITE | INS_OP_UNKNOWN)) && ins_is_list_key(h, word) &&
-            own_key(own, word)->write != INS_NONE)
-            h->op_from[op] = INS_FROM_OWN;
-    }
-}
-
 static void mark_txn(const struct ins_resolver *r, struct ins_resolve_part *p,
                      struct own_ops *own, ins_txn t)
 {
     struct ins_history *h = r->h;
     const uint32_t begin = h->txn_op[t], end = h->txn_op[t + 1];
     const bool aborted = h->txn_status[t] == INS_ABORTED;
-    const bool plain = !aborted && !r->has_lists;
+    const bool plain = !aborted && r->lists != SOME_LISTS;
+    const uint32_t unresolved = r->lists == ONLY_LISTS ? INS_FROM_UNKNOWN : UNRESOLVED;
+    bool again = false; /* some key is used twice */
     while (own->mask + 1 < 2 * (end - begin))
         own->mask = 2 * own->mask + 1;
     memset(own->slot, 0xff, ((size_t)own->mask + 1) * sizeof *own->slot);
@@ -110,17 +112,21 @@ static void mark_txn(const struct ins_resolver *r, struct ins_resolve_part *p,
             const bool write = word & INS_OP_WRITE;
             *o = (struct own_key){word & INS_OP_KEY, write ? INS_NONE : op,
                                   write ? op : INS_NONE};
-            h->op_from[op] = write ? INS_WRITE_FINAL : UNRESOLVED;
-        } else if (word & INS_OP_WRITE) {
-            mark_write(p, h, o, op);
-        } else {
-            mark_read(p, h, o, op, aborted);
+            h->op_from[op] = write ? INS_WRITE_FINAL : unresolved;
+            continue;
         }
+        again |= o->key != INS_NONE;
+        if (word & INS_OP_WRITE)
+            mark_write(p, h, o, op);
+        else
+            mark_read(p, h, o, op, aborted);
     }
     if (aborted)
         return;
-    if (r->has_lists)
-        mark_lists(h, own, t);
+    if (again && r->lists != NO_LISTS)
+        mark_own_lists(h, own, t);
+    if (r->lists == ONLY_LISTS)
+        return;
     for (uint32_t op = begin; op < end; op++) {
         const uint32_t word = h->op_key[op], group = (word & INS_OP_KEY) >> r->shift;
         const bool write = word & INS_OP_WRITE;
@@ -350,8 +356,10 @@ static bool split(struct ins_resolver *r, unsigned threads)
             t++;
         r->part[i].last = t;
     }
-    for (ins_key k = 0; k < h->n_keys && !r->has_lists; k++)
-        r->has_lists = ins_is_list_key(h, k);
+    uint32_t lists = 0;
+    for (ins_key k = 0; k < h->n_keys; k++)
+        lists += ins_is_list_key(h, k);
+    r->lists = !lists ? NO_LISTS : lists == h->n_keys ? ONLY_LISTS : SOME_LISTS;
     r->same_start = h->n_keys != 0;
     for (ins_key k = 1; k < h->n_keys && r->same_start; k++)
         r->same_start =
@@ -401,13 +409,15 @@ static void form_buckets(struct ins_resolver *r)
 static bool survey(struct ins_resolver *r)
 {
     struct ins_history *h = r->h;
-    form_buckets(r);
     for (unsigned i = 0; i < r->n_parts; i++) {
         const struct ins_resolve_part *p = &r->part[i];
         r->wide |= p->widest > ins_highest_tag(h);
         r->check_own |= p->reads_own_future || p->may_not_repeat;
         h->may_not_repeat |= p->may_not_repeat;
     }
+    if (r->lists == ONLY_LISTS)
+        return true;
+    form_buckets(r);
     r->has_start = r->same_start && ins_start_tag(r, 0, &r->start_tag);
     const uint64_t writers = r->bucket[r->n_buckets].writer_at;
     h->key_writer = INS_NEW(ins_txn, writers);
@@ -421,6 +431,8 @@ static bool survey(struct ins_resolver *r)
 static bool run_rounds(struct ins_resolver *r)
 {
     uint64_t total = 0, largest = 0;
+    if (r->lists == ONLY_LISTS)
+        return true;
     for (unsigned b = 0; b < r->n_buckets; b++) {
         const uint64_t n = r->bucket[b].n_writes + r->bucket[b].n_reads;
         total += n;

@@ -2,7 +2,8 @@
  *
  * Fills op_from of writes and of register reads, key_writer and key_writer_off (with
  * indeterminate transactions among the writers), the groups of ambiguous reads, and
- * duplicate_writes. */
+ * duplicate_writes.  Where all keys are lists only op_from: lists.c has to look at each
+ * append anyway. */
 #ifndef INS_RESOLVE_H
 #define INS_RESOLVE_H
 

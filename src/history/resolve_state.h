@@ -58,7 +58,7 @@ struct ins_resolver {
     } * bucket;             /* one more than there are groups */
     uint32_t most_keys;     /* of a bucket */
     bool wide;              /* tags are hashes */
-    bool has_lists;
+    enum { NO_LISTS, SOME_LISTS, ONLY_LISTS } lists; /* among the keys */
     bool check_own;  /* some read may return a later write of its own transaction */
     bool same_start; /* all keys start alike: */
     bool has_start;
