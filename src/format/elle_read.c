@@ -380,6 +380,11 @@ static bool take_type(struct reader *r, struct event *e)
 {
     const char *text;
     size_t len;
+    e->type = ins_elle_take_word(&r->x, "ok")       ? TYPE_OK
+              : ins_elle_take_word(&r->x, "invoke") ? TYPE_INVOKE
+                                                    : TYPE_NONE;
+    if (e->type != TYPE_NONE)
+        return true;
     if (!ins_elle_name(&r->x, &text, &len))
         return ins_elle_expected(&r->x, "a type: invoke, ok, fail or info");
     e->type = ins_elle_is(text, len, "ok")       ? TYPE_OK
@@ -435,35 +440,89 @@ static bool take_process(struct reader *r, struct event *e)
     return true;
 }
 
-/* The value of the field `name`, at p. */
-static bool take_field(struct reader *r, struct event *e, const char *name, size_t len)
+static bool take_f(struct reader *r, struct event *e)
 {
     struct ins_elle_lex *x = &r->x;
-    if (ins_elle_is(name, len, "value")) {
-        const bool ready = r->pass == PASS_BUILD && e->type == TYPE_OK && !e->value &&
-                           e->has_process && e->has_index && !e->other_f &&
-                           x->p < x->end && *x->p == '[';
-        e->value = x->p;
-        return ready ? take_value_now(r, e) : ins_elle_skip_form(x);
+    const char *const before = x->p, *f;
+    size_t len;
+    if (ins_elle_take_word(x, "txn")) {
+        e->other_f = false;
+        return true;
     }
-    if (ins_elle_is(name, len, "type"))
-        return take_type(r, e);
-    if (ins_elle_is(name, len, "process"))
-        return take_process(r, e);
-    if (ins_elle_is(name, len, "time"))
-        return take_time(r, e);
-    if (ins_elle_is(name, len, "index"))
-        return take_number(r, &e->index, &e->has_index, NULL);
-    if (ins_elle_is(name, len, "f")) {
-        const char *f;
-        size_t f_len;
-        const char *const before = x->p;
-        e->other_f = !ins_elle_name(x, &f, &f_len) || !ins_elle_is(f, f_len, "txn");
-        if (x->p != before)
-            return x->st == INS_OK;
-        e->other_f = !is_nil(r, before);
-    }
+    e->other_f = !ins_elle_name(x, &f, &len) || !ins_elle_is(f, len, "txn");
+    if (x->p != before)
+        return x->st == INS_OK;
+    e->other_f = !is_nil(r, before);
     return ins_elle_skip_form(x);
+}
+
+static bool take_value(struct reader *r, struct event *e)
+{
+    struct ins_elle_lex *x = &r->x;
+    const bool ready = r->pass == PASS_BUILD && e->type == TYPE_OK && !e->value &&
+                       e->has_process && e->has_index && !e->other_f && x->p < x->end &&
+                       *x->p == '[';
+    e->value = x->p;
+    return ready ? take_value_now(r, e) : ins_elle_skip_form(x);
+}
+
+enum field {
+    FIELD_OTHER,
+    FIELD_INDEX,
+    FIELD_TIME,
+    FIELD_TYPE,
+    FIELD_PROCESS,
+    FIELD_F,
+    FIELD_VALUE
+};
+
+/* The name of a field, p being at it. */
+static bool take_field_name(struct ins_elle_lex *x, enum field *field)
+{
+    static const char *const names[] = {NULL,      "index", "time", "type",
+                                        "process", "f",     "value"};
+    const char *name;
+    size_t len;
+    *field = ins_elle_take_word(x, "index")     ? FIELD_INDEX
+             : ins_elle_take_word(x, "time")    ? FIELD_TIME
+             : ins_elle_take_word(x, "type")    ? FIELD_TYPE
+             : ins_elle_take_word(x, "process") ? FIELD_PROCESS
+             : ins_elle_take_word(x, "f")       ? FIELD_F
+             : ins_elle_take_word(x, "value")   ? FIELD_VALUE
+                                                : FIELD_OTHER;
+    if (*field != FIELD_OTHER)
+        return true;
+    if (!ins_elle_name(x, &name, &len)) {
+        if (x->json)
+            return ins_elle_expected(x, "a string as the name of a field");
+        return ins_elle_skip_form(x);
+    }
+    for (int i = FIELD_INDEX; i <= FIELD_VALUE; i++)
+        if (ins_elle_is(name, len, names[i]))
+            *field = (enum field)i;
+    return true;
+}
+
+/* The value of a field, p being at it. */
+static bool take_field(struct reader *r, struct event *e, enum field field)
+{
+    switch (field) {
+    case FIELD_INDEX:
+        return take_number(r, &e->index, &e->has_index, NULL);
+    case FIELD_TIME:
+        return take_time(r, e);
+    case FIELD_TYPE:
+        return take_type(r, e);
+    case FIELD_PROCESS:
+        return take_process(r, e);
+    case FIELD_F:
+        return take_f(r, e);
+    case FIELD_VALUE:
+        return take_value(r, e);
+    case FIELD_OTHER:
+        break;
+    }
+    return ins_elle_skip_form(&r->x);
 }
 
 /* A map, p being at its opening brace. */
@@ -472,22 +531,14 @@ static bool take_event(struct reader *r, struct event *e)
     struct ins_elle_lex *x = &r->x;
     x->p++;
     for (bool first = true; ins_elle_next(x, '}', first); first = false) {
-        const char *name;
-        size_t len;
-        const char *const before = x->p;
-        if (!ins_elle_name(x, &name, &len)) {
-            if (x->json)
-                return ins_elle_expected(x, "a string as the name of a field");
-            len = 0;
-            name = before;
-            if (!ins_elle_skip_form(x))
-                return false;
-        }
+        enum field field;
+        if (!take_field_name(x, &field))
+            return false;
         ins_elle_space(x);
         if (x->json && (x->p == x->end || *x->p++ != ':'))
             return ins_elle_expected(x, "':' after the name of a field");
         ins_elle_space(x);
-        if (x->st != INS_OK || !take_field(r, e, name, len))
+        if (x->st != INS_OK || !take_field(r, e, field))
             return false;
     }
     return x->st == INS_OK;

@@ -93,6 +93,17 @@ void ins_builder_limit(struct ins_builder *b, struct ins_limit *limit)
     b->limit = limit;
 }
 
+static void release_txns(struct ins_builder *b)
+{
+    ins_vec_u32_release(&b->txn_session);
+    ins_vec_u64_release(&b->txn_name);
+    ins_vec_u8_release(&b->txn_named);
+    ins_vec_u32_release(&b->txn_line);
+    ins_vec_u8_release(&b->txn_status);
+    ins_vec_i64_release(&b->txn_begin);
+    ins_vec_i64_release(&b->txn_end);
+}
+
 void ins_builder_free(struct ins_builder *b)
 {
     if (!b)
@@ -103,13 +114,7 @@ void ins_builder_free(struct ins_builder *b)
     ins_vec_u8_release(&b->key_use);
     ins_vec_u8_release(&b->key_init_state);
     ins_vec_u64_release(&b->key_init);
-    ins_vec_u32_release(&b->txn_session);
-    ins_vec_u64_release(&b->txn_name);
-    ins_vec_u8_release(&b->txn_named);
-    ins_vec_u32_release(&b->txn_line);
-    ins_vec_u8_release(&b->txn_status);
-    ins_vec_i64_release(&b->txn_begin);
-    ins_vec_i64_release(&b->txn_end);
+    release_txns(b);
     ins_vec_run_release(&b->run);
     ins_vec_u32_release(&b->op_key);
     ins_vec_u64_release(&b->op_value);
@@ -579,24 +584,44 @@ static void copy_txns(const struct ins_builder *b, struct ins_history *h,
         h->txn_begin[0] = h->txn_end[0] = INS_NO_TIME;
 }
 
-/* The values [i, end), list reads with the places that their chains have now. */
-static void copy_values(const struct ins_builder *b, size_t i, size_t end, uint64_t *to)
+/* Put list reads to the places that their chains have now. */
+static void place_lists(struct ins_builder *b)
 {
     enum { AHEAD = 16 };
     const struct ins_vec_chain *const chain = &b->lists.chain;
-    for (; i < end; i++, to++) {
-        if (chain->len && i + AHEAD < b->op_value.len &&
-            ins_list_at(b->op_value.at[i + AHEAD]) < chain->len)
-            __builtin_prefetch(&chain->at[ins_list_at(b->op_value.at[i + AHEAD])]);
-        *to = b->op_value.at[i];
-        if (chain->len && ins_list_len(*to) && is_list_read(b, i))
-            *to = ins_list_word(chain->at[ins_list_at(*to)].at, ins_list_len(*to));
+    uint64_t *const value = b->op_value.at;
+    for (size_t i = 0, n = b->op_value.len; i < n && chain->len; i++) {
+        if (i + AHEAD < n && ins_list_at(value[i + AHEAD]) < chain->len)
+            __builtin_prefetch(&chain->at[ins_list_at(value[i + AHEAD])]);
+        if (ins_list_len(value[i]) && is_list_read(b, i))
+            value[i] = ins_list_word(chain->at[ins_list_at(value[i])].at,
+                                     ins_list_len(value[i]));
     }
 }
 
-/* Operations, stably sorted by the id of their transaction; up to a limit. */
-static void copy_ops(const struct ins_builder *b, struct ins_history *h,
-                     const uint32_t *id, uint32_t *next)
+/* One column of the operations, stably sorted by the id of their transaction; up to a
+ * limit. */
+static void copy_column(const struct ins_builder *b, const struct ins_history *h,
+                        const uint32_t *id, uint32_t *next, const void *from, void *to,
+                        size_t size)
+{
+    memcpy(next, h->txn_op, h->n_txns * sizeof *next);
+    for (size_t r = 0; r < b->run.len; r++) {
+        const uint32_t t = id[b->run.at[r].txn], first = b->run.at[r].first;
+        const size_t n = run_end(b, r) - first;
+        if (!(r & 0xfff) && ins_limit_hit(b->limit))
+            return;
+        if (!t)
+            continue;
+        memcpy((char *)to + next[t] * size, (const char *)from + first * size,
+               n * size);
+        next[t] += (uint32_t)n;
+    }
+}
+
+/* What has been copied is not kept twice. */
+static void copy_ops(struct ins_builder *b, struct ins_history *h, const uint32_t *id,
+                     uint32_t *next)
 {
     for (size_t r = 0; r < b->run.len; r++)
         next[id[b->run.at[r].txn]] += (uint32_t)(run_end(b, r) - b->run.at[r].first);
@@ -605,21 +630,13 @@ static void copy_ops(const struct ins_builder *b, struct ins_history *h,
     for (uint32_t t = 0; t < h->n_txns; t++) {
         h->txn_op[t] = at;
         at += next[t];
-        next[t] = h->txn_op[t];
     }
     h->txn_op[h->n_txns] = h->n_ops = at;
-    for (size_t r = 0; r < b->run.len; r++) {
-        const uint32_t t = id[b->run.at[r].txn], first = b->run.at[r].first;
-        const size_t end = run_end(b, r);
-        if (!(r & 0xfff) && ins_limit_hit(b->limit))
-            return;
-        if (!t)
-            continue;
-        memcpy(h->op_key + next[t], b->op_key.at + first,
-               (end - first) * sizeof *h->op_key);
-        copy_values(b, first, end, h->op_value + next[t]);
-        next[t] += (uint32_t)(end - first);
-    }
+    place_lists(b);
+    copy_column(b, h, id, next, b->op_value.at, h->op_value, sizeof *h->op_value);
+    ins_vec_u64_release(&b->op_value);
+    copy_column(b, h, id, next, b->op_key.at, h->op_key, sizeof *h->op_key);
+    ins_vec_u32_release(&b->op_key);
 }
 
 static void copy_keys(struct ins_builder *b, struct ins_history *h)
@@ -750,11 +767,9 @@ enum ins_status ins_builder_finish(struct ins_builder *b, unsigned threads,
     if (!h)
         return ins_nomem(err, "the history");
     enum ins_status st = fill(b, h, err);
-    /* What has been copied is not needed twice while freezing. */
     ins_vec_run_release(&b->run);
-    ins_vec_u32_release(&b->op_key);
-    ins_vec_u64_release(&b->op_value);
     ins_chains_release(&b->lists);
+    release_txns(b);
     if (st == INS_OK)
         st = ins_history_freeze(h, threads, b->limit, err);
     if (st != INS_OK) {

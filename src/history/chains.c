@@ -92,6 +92,15 @@ void ins_chains_settle(struct ins_chains *c, const uint32_t *key, uint64_t *valu
     c->waiting.len = 0;
 }
 
+void ins_chains_release(struct ins_chains *c)
+{
+    ins_vec_chain_release(&c->chain);
+    ins_vec_u32_release(&c->of_key);
+    ins_vec_u64_release(&c->elem);
+    ins_vec_waiting_release(&c->waiting);
+    ins_vec_u64_release(&c->word);
+}
+
 bool ins_chains_take(struct ins_chains *c, uint64_t **out, uint64_t *n)
 {
     *n = 0;
@@ -107,14 +116,9 @@ bool ins_chains_take(struct ins_chains *c, uint64_t **out, uint64_t *n)
         chain->at = at;
         at += chain->len;
     }
+    struct ins_vec_chain chain = c->chain;
+    memset(&c->chain, 0, sizeof c->chain);
+    ins_chains_release(c);
+    c->chain = chain;
     return true;
-}
-
-void ins_chains_release(struct ins_chains *c)
-{
-    ins_vec_chain_release(&c->chain);
-    ins_vec_u32_release(&c->of_key);
-    ins_vec_u64_release(&c->elem);
-    ins_vec_waiting_release(&c->waiting);
-    ins_vec_u64_release(&c->word);
 }

@@ -52,8 +52,8 @@ static inline void ins_chains_close(struct ins_chains *c, uint32_t op)
 void ins_chains_settle(struct ins_chains *c, const uint32_t *key, uint64_t *value);
 
 /* Lay the chains out without gaps: `at` is where they are in *out, which the caller
- * owns and which has *n elements.  Nothing may be added afterwards.  False without
- * memory, now or before. */
+ * owns and which has *n elements; only the chains are left.  False without memory, now
+ * or before. */
 bool ins_chains_take(struct ins_chains *c, uint64_t **out, uint64_t *n);
 
 void ins_chains_release(struct ins_chains *c);
