@@ -2,6 +2,10 @@
 
 #include <string.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 /* The nesting that is followed; Jepsen's events have a handful. */
 enum { MAX_DEPTH = 1000 };
 
@@ -161,6 +165,83 @@ static bool skip_atom(struct ins_elle_lex *x, bool *whole)
     return true;
 }
 
+/* The brackets that are open, as the ones that close them. */
+struct brackets {
+    unsigned depth;
+    char close[MAX_DEPTH];
+};
+
+#ifdef __SSE2__
+enum { BLOCK = sizeof(__m128i) };
+
+/* A bit for each byte of a block that opens, closes or quotes something or has a
+ * meaning of its own; also for | and ~, which share bits with brackets. */
+static unsigned find_marks(const char *p)
+{
+    const __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+    const __m128i lower = _mm_or_si128(v, _mm_set1_epi8(0x20));
+    const __m128i even = _mm_and_si128(v, _mm_set1_epi8((char)0xfe));
+    const __m128i bracket =
+        _mm_and_si128(_mm_cmpgt_epi8(lower, _mm_set1_epi8('{' - 1)),
+                      _mm_cmplt_epi8(lower, _mm_set1_epi8('~' + 1)));
+    const __m128i other = _mm_or_si128(_mm_cmpeq_epi8(even, _mm_set1_epi8('"')),
+                                       _mm_cmpeq_epi8(even, _mm_set1_epi8('(')));
+    return (unsigned)_mm_movemask_epi8(_mm_or_si128(
+        _mm_or_si128(bracket, other), _mm_cmpeq_epi8(v, _mm_set1_epi8(';'))));
+}
+
+/* A mark between brackets.  False when that is not for the quick way: the last bracket,
+ * a fault, an escape in a string, what only EDN has. */
+static bool pass_mark(const char *p, const char **quote, struct brackets *b)
+{
+    if (*quote) {
+        *quote = *p == '"' ? NULL : *quote;
+        return *p != '\\';
+    }
+    switch (ins_elle_class[(unsigned char)*p]) {
+    case INS_ELLE_OPEN:
+        if (b->depth == MAX_DEPTH)
+            return false;
+        b->close[b->depth++] = closer(*p);
+        return true;
+    case INS_ELLE_CLOSE:
+        if (b->depth == 1 || b->close[b->depth - 1] != *p)
+            return false;
+        b->depth--;
+        return true;
+    case INS_ELLE_QUOTE:
+        *quote = p;
+        return true;
+    default:
+        return ins_elle_class[(unsigned char)*p] == INS_ELLE_ORDINARY;
+    }
+}
+
+/* Inside brackets: past whole blocks of what can be passed without a closer look. */
+static void skip_blocks(struct ins_elle_lex *x, struct brackets *b)
+{
+    const char *quote = NULL;
+    for (const char *p = x->p; x->end - p >= BLOCK; p += BLOCK) {
+        for (unsigned m = find_marks(p); m; m &= m - 1) {
+            const char *const mark = p + __builtin_ctz(m);
+            if (!pass_mark(mark, &quote, b)) {
+                x->p = quote ? quote : mark;
+                return;
+            }
+        }
+        if (!quote)
+            x->p = p + BLOCK;
+    }
+    x->p = quote ? quote : x->p;
+}
+#else
+static void skip_blocks(struct ins_elle_lex *x, struct brackets *b)
+{
+    (void)x;
+    (void)b;
+}
+#endif
+
 /* Inside brackets: past everything that neither opens, closes nor quotes. */
 static void skip_neutral(struct ins_elle_lex *x)
 {
@@ -172,14 +253,16 @@ static void skip_neutral(struct ins_elle_lex *x)
 
 bool ins_elle_skip_form(struct ins_elle_lex *x)
 {
-    char stack[MAX_DEPTH];
-    unsigned depth = 0;
+    struct brackets b;
+    b.depth = 0;
     unsigned pending = 1; /* forms still to come at depth 0 */
     while (x->st == INS_OK) {
-        if (depth)
+        if (b.depth) {
+            skip_blocks(x, &b);
             skip_neutral(x);
-        else
+        } else {
             skip_blanks(x);
+        }
         if (x->p == x->end)
             return ins_elle_expected(x, "more; the file ends in the middle");
         const unsigned char class = ins_elle_class_at(x);
@@ -187,16 +270,17 @@ bool ins_elle_skip_form(struct ins_elle_lex *x)
         if (class == INS_ELLE_COMMA)
             return ins_elle_expected(x, "a value");
         if (class == INS_ELLE_OPEN) {
-            if (depth == MAX_DEPTH)
+            if (b.depth == MAX_DEPTH)
                 return ins_elle_expected(x, "less than 1000 levels of brackets");
-            stack[depth++] = closer(*x->p++);
+            b.close[b.depth++] = closer(*x->p++);
             continue;
         }
         if (class == INS_ELLE_CLOSE) {
-            if (!depth || stack[depth - 1] != *x->p)
-                return ins_elle_expected(x, depth ? "the matching bracket" : "a value");
+            if (!b.depth || b.close[b.depth - 1] != *x->p)
+                return ins_elle_expected(x,
+                                         b.depth ? "the matching bracket" : "a value");
             x->p++;
-            depth--;
+            b.depth--;
         } else if (!x->json && *x->p == ';') {
             skip_comment(x);
             continue;
@@ -204,16 +288,16 @@ bool ins_elle_skip_form(struct ins_elle_lex *x)
             /* A discarded form in a bracket only vanishes; in front of the form
              * that is wanted it asks for one more. */
             x->p += 2;
-            pending += !depth;
+            pending += !b.depth;
             continue;
         } else if (!x->json && *x->p == '^') {
             x->p++;
-            pending += !depth; /* the metadata, then the form */
+            pending += !b.depth; /* the metadata, then the form */
             continue;
         } else if (!skip_atom(x, &whole)) {
             return false;
         }
-        if (!depth && whole && !--pending)
+        if (!b.depth && whole && !--pending)
             return true;
     }
     return false;
