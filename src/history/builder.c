@@ -17,7 +17,7 @@ struct column {
 
 enum { INIT_DEFAULT, INIT_SET, INIT_NONE };
 enum { USED_AS_LIST = 1, USED_AS_REGISTER = 2 };
-enum { MOST_WAITING = 64, MOST_WORDS = 1 << 13 };
+enum { MOST_WAITING = 256, MOST_WORDS = 1 << 13 };
 enum { BYTES_AN_OP = 24, MANY_OPS = 1 << 16 };
 
 /* What an operation, the last of op_key or one before it, still has to do with its

@@ -20,7 +20,7 @@
 
 /* Operations are stored by transaction and elements by key, so that each look-up is a
  * cache miss: it is asked for this many operations before. */
-enum { AHEAD = 24 };
+enum { AHEAD = 64 };
 
 static bool is_list_read(const struct ins_history *h, uint32_t op)
 {
