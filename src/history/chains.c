@@ -43,14 +43,14 @@ static uint32_t new_chain(struct ins_chains *c, uint32_t k, uint32_t n)
     return c->of_key.at[k] = (uint32_t)c->chain.len - 1;
 }
 
-/* The n words as a list of key k: chain and length. */
-static uint64_t put_list(struct ins_chains *c, uint32_t k, const uint64_t *word,
-                         uint32_t n)
+/* The n words from `begin` on as a list of key k: chain and length. */
+static uint64_t put_list(struct ins_chains *c, uint32_t k, size_t begin, uint32_t n)
 {
-    uint32_t id = c->of_key.at[k];
-    const uint32_t len = id == INS_NONE ? 0 : c->chain.at[id].len;
     if (!n)
         return 0;
+    const uint64_t *const word = c->word.at + begin;
+    uint32_t id = c->of_key.at[k];
+    const uint32_t len = id == INS_NONE ? 0 : c->chain.at[id].len;
     if (id == INS_NONE || memcmp(c->elem.at + c->chain.at[id].at, word,
                                  (n < len ? n : len) * sizeof *word) != 0)
         id = new_chain(c, k, n);
@@ -83,8 +83,7 @@ void ins_chains_settle(struct ins_chains *c, const uint32_t *key, uint64_t *valu
             __builtin_prefetch(c->elem.at + c->chain.at[id].at + j);
     }
     for (size_t i = 0, begin = 0; i < n && !failed(c); begin = w[i++].end)
-        value[w[i].op] =
-            put_list(c, key[w[i].op], c->word.at + begin, (uint32_t)(w[i].end - begin));
+        value[w[i].op] = put_list(c, key[w[i].op], begin, (uint32_t)(w[i].end - begin));
     const size_t open = ins_chains_open(c);
     if (open && !c->word.failed)
         memmove(c->word.at, c->word.at + c->word.len - open, open * sizeof *c->word.at);

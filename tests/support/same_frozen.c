@@ -49,12 +49,13 @@ static bool same_orders(const struct ins_history *a, const struct ins_history *b
 
 static bool same_ambiguous(const struct ins_history *a, const struct ins_history *b)
 {
-    return a->n_ambiguous == b->n_ambiguous && a->n_groups == b->n_groups &&
-           a->has_open_lists == b->has_open_lists &&
-           !memcmp(a->ambiguous_op, b->ambiguous_op,
-                   a->n_ambiguous * sizeof *a->ambiguous_op) &&
-           !memcmp(a->ambiguous_group, b->ambiguous_group,
-                   a->n_ambiguous * sizeof *a->ambiguous_group);
+    if (a->n_ambiguous != b->n_ambiguous || a->n_groups != b->n_groups ||
+        a->has_open_lists != b->has_open_lists)
+        return false;
+    return !a->n_ambiguous || (!memcmp(a->ambiguous_op, b->ambiguous_op,
+                                       a->n_ambiguous * sizeof *a->ambiguous_op) &&
+                               !memcmp(a->ambiguous_group, b->ambiguous_group,
+                                       a->n_ambiguous * sizeof *a->ambiguous_group));
 }
 
 /* `indexed`: the old state is from an index, which may claim more. */
