@@ -191,21 +191,72 @@ static enum function take_function(struct ins_elle_lex *x)
                                            : FUNCTION_NONE;
 }
 
+/* Past what programs write between two elements; NULL when it is something else, or
+ * when no element follows at once. */
+static const char *past_separator(const struct ins_elle_lex *x, const char *p)
+{
+    if (*p++ != (x->json ? ',' : ' '))
+        return NULL;
+    p += x->json && *p == ' ';
+    const unsigned char class = ins_elle_class[(unsigned char)*p];
+    return class == INS_ELLE_ORDINARY || class == INS_ELLE_OPEN ||
+                   class == INS_ELLE_QUOTE
+               ? p
+               : NULL;
+}
+
+/* Past function and key as programs write them, the key a short number.  False when
+ * they are written otherwise. */
+static bool take_usual_head(struct ins_elle_lex *x, enum function *f,
+                            struct ins_lit *key)
+{
+    enum { SAFE_DIGITS = 18, SAFE_BYTES = 48 };
+    const char *const begin = x->p;
+    if (x->end - begin < SAFE_BYTES)
+        return false;
+    *f = ins_elle_take_word(x, "r")        ? FUNCTION_R
+         : ins_elle_take_word(x, "append") ? FUNCTION_APPEND
+         : ins_elle_take_word(x, "w")      ? FUNCTION_W
+                                           : FUNCTION_NONE;
+    const char *const digits = *f == FUNCTION_NONE ? NULL : past_separator(x, x->p);
+    const char *p = digits;
+    uint64_t n = 0;
+    for (unsigned d; p && (d = (unsigned)*p - '0') < 10 && p - digits <= SAFE_DIGITS;
+         p++)
+        n = 10 * n + d;
+    p = p == digits || p - digits > SAFE_DIGITS ? NULL : past_separator(x, p);
+    *key = ins_lit_u64(n);
+    x->p = p ? p : begin;
+    return p != NULL;
+}
+
+/* Past function and key. */
+static bool take_head(struct ins_elle_lex *x, char close, enum function *f,
+                      struct ins_lit *key)
+{
+    if (take_usual_head(x, f, key))
+        return true;
+    ins_elle_space(x);
+    *f = take_function(x);
+    if (*f == FUNCTION_NONE)
+        return ins_elle_expected(x, "an operation: r, w or append");
+    if (!ins_elle_next(x, close, false))
+        return ins_elle_expected(x, "a key");
+    if (!ins_elle_literal(x, "a key: a number, a string or a keyword", key))
+        return false;
+    if (!ins_elle_next(x, close, false))
+        return ins_elle_expected(x, "a value after the key");
+    return true;
+}
+
 /* After the opening bracket: [:r key value], [:w key value] or [:append key value]. */
 static bool take_operation(struct reader *r, uint32_t txn, char close, bool known)
 {
     struct ins_elle_lex *x = &r->x;
+    enum function f;
     struct ins_lit key, value;
-    ins_elle_space(x);
-    const enum function f = take_function(x);
-    if (f == FUNCTION_NONE)
-        return ins_elle_expected(x, "an operation: r, w or append");
-    if (!ins_elle_next(x, close, false))
-        return ins_elle_expected(x, "a key");
-    if (!ins_elle_literal(x, "a key: a number, a string or a keyword", &key))
+    if (!take_head(x, close, &f, &key))
         return false;
-    if (!ins_elle_next(x, close, false))
-        return ins_elle_expected(x, "a value after the key");
     if (f == FUNCTION_R) {
         if (!take_read(r, txn, key, known))
             return false;
@@ -483,13 +534,28 @@ static bool take_field_name(struct ins_elle_lex *x, enum field *field)
                                         "process", "f",     "value"};
     const char *name;
     size_t len;
-    *field = ins_elle_take_word(x, "index")     ? FIELD_INDEX
-             : ins_elle_take_word(x, "time")    ? FIELD_TIME
-             : ins_elle_take_word(x, "type")    ? FIELD_TYPE
-             : ins_elle_take_word(x, "process") ? FIELD_PROCESS
-             : ins_elle_take_word(x, "f")       ? FIELD_F
-             : ins_elle_take_word(x, "value")   ? FIELD_VALUE
-                                                : FIELD_OTHER;
+    *field = FIELD_OTHER;
+    switch (x->end - x->p > 1 ? x->p[1] : '\0') { /* behind the colon or the quote */
+    case 'i':
+        *field = ins_elle_take_word(x, "index") ? FIELD_INDEX : FIELD_OTHER;
+        break;
+    case 't':
+        *field = ins_elle_take_word(x, "time")   ? FIELD_TIME
+                 : ins_elle_take_word(x, "type") ? FIELD_TYPE
+                                                 : FIELD_OTHER;
+        break;
+    case 'p':
+        *field = ins_elle_take_word(x, "process") ? FIELD_PROCESS : FIELD_OTHER;
+        break;
+    case 'f':
+        *field = ins_elle_take_word(x, "f") ? FIELD_F : FIELD_OTHER;
+        break;
+    case 'v':
+        *field = ins_elle_take_word(x, "value") ? FIELD_VALUE : FIELD_OTHER;
+        break;
+    default:
+        break;
+    }
     if (*field != FIELD_OTHER)
         return true;
     if (!ins_elle_name(x, &name, &len)) {
