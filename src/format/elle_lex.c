@@ -78,7 +78,7 @@ void ins_elle_space_slow(struct ins_elle_lex *x)
 {
     for (;;) {
         skip_blanks(x);
-        if (x->p == x->end || x->st != INS_OK)
+        if (x->p == x->end || x->json || x->st != INS_OK)
             return;
         if (*x->p == ';') {
             skip_comment(x);

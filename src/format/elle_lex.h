@@ -8,6 +8,7 @@
 #define INS_ELLE_LEX_H
 
 #include "base/mem.h"
+#include "format/digits.h"
 #include "history/literal.h"
 
 #include "base/error.h"
@@ -39,7 +40,7 @@ bool ins_elle_expected(struct ins_elle_lex *x, const char *what);
 /* The line of a place. */
 uint64_t ins_elle_line(const struct ins_elle_lex *x, const char *at);
 
-/* Past a comment or a discarded form of EDN, and all blanks after it. */
+/* Past any number of blanks, comments and discarded forms of EDN. */
 void ins_elle_space_slow(struct ins_elle_lex *x);
 
 /* Past one form of any kind, however deeply nested up to a limit. */
@@ -60,13 +61,23 @@ static inline unsigned char ins_elle_class_at(const struct ins_elle_lex *x)
 /* Past blanks, and what counts as such in EDN. */
 static inline void ins_elle_space(struct ins_elle_lex *x)
 {
-    const unsigned last = x->json ? INS_ELLE_BLANK : INS_ELLE_COMMA;
-    const char *p = x->p, *const end = x->end;
-    while (p < end && ins_elle_class[(unsigned char)*p] - 1u < last)
-        p++;
-    x->p = p;
-    if (!x->json && p < end && (*p == ';' || *p == '#'))
-        ins_elle_space_slow(x);
+    enum {
+        IN_BOTH = 1 << INS_ELLE_ORDINARY | 1 << INS_ELLE_OPEN | 1 << INS_ELLE_CLOSE |
+                  1 << INS_ELLE_QUOTE,
+        IN_JSON = IN_BOTH | 1 << INS_ELLE_COMMA | 1 << INS_ELLE_SPECIAL
+    };
+    const char *p = x->p;
+    if (x->end - p >
+        2) { /* most often there is one blank, or a comma and one, or none */
+        p += !x->json && *p == ',';
+        p += *p == ' ';
+        const unsigned class = ins_elle_class[(unsigned char)*p];
+        if ((x->json ? IN_JSON : IN_BOTH) >> class & 1) {
+            x->p = p;
+            return;
+        }
+    }
+    ins_elle_space_slow(x);
 }
 
 /* Does a number or a word end before p? */
@@ -100,18 +111,35 @@ static inline bool ins_elle_next(struct ins_elle_lex *x, char close, bool first)
     return true;
 }
 
+/* The number at p and how many digits it has, up to 15; 0 for none or a longer one, or
+ * near the end of the file. */
+static inline unsigned ins_elle_short_number(const struct ins_elle_lex *x,
+                                             const char *p, uint64_t *number)
+{
+    static const uint32_t power[] = {1,     10,     100,     1000,
+                                     10000, 100000, 1000000, 10000000};
+    uint64_t low;
+    if (x->end - p < 2 * INS_DIGITS_BYTES)
+        return 0;
+    const unsigned n = ins_digits(p, number);
+    if (n < INS_DIGITS_BYTES)
+        return n;
+    const unsigned more = ins_digits(p + n, &low);
+    if (more == INS_DIGITS_BYTES)
+        return 0;
+    *number = more ? *number * power[more] + low : *number;
+    return n + more;
+}
+
 /* A number, a string, a keyword or nil. */
 static inline bool ins_elle_literal(struct ins_elle_lex *x, const char *what,
                                     struct ins_lit *lit)
 {
-    enum { SAFE_DIGITS = 18 };
-    const char *p = x->p, *const end = x->end;
-    uint64_t n = 0;
-    for (unsigned d; p < end && (d = (unsigned)*p - '0') < 10; p++)
-        n = 10 * n + d;
-    if (p > x->p && p - x->p <= SAFE_DIGITS && ins_elle_delimits(x, p)) {
+    uint64_t n;
+    const unsigned digits = ins_elle_short_number(x, x->p, &n);
+    if (digits && ins_elle_delimits(x, x->p + digits)) {
         *lit = ins_lit_u64(n);
-        x->p = p;
+        x->p += digits;
         return true;
     }
     return ins_elle_literal_slow(x, what, lit);

@@ -102,27 +102,49 @@ static bool nil_is_list(const struct reader *r, struct ins_lit key)
     return r->kinds == KINDS_LISTS;
 }
 
+/* The number at p, most often of one or two digits, and how many it has; 0 for none or
+ * a long one. */
+static inline unsigned list_number(const struct ins_elle_lex *x, const char *p,
+                                   uint64_t *n)
+{
+    const unsigned first = (unsigned)p[0] - '0', second = (unsigned)p[1] - '0';
+    *n = first;
+    if (first >= 10)
+        return 0;
+    if (second >= 10)
+        return 1;
+    *n = 10 * first + second;
+    return (unsigned)p[2] - '0' >= 10 ? 2 : ins_elle_short_number(x, p, n);
+}
+
 /* Short numbers and what separates them: nearly all lists, and most of a file with
  * lists.  Stops behind a number; the rest is for the general way.  False when there was
  * none. */
-static bool take_numbers(struct ins_elle_lex *x, char close, struct ins_vec_u64 *to)
+static inline bool take_numbers_as(struct ins_elle_lex *x, bool json, char close,
+                                   struct ins_vec_u64 *to)
 {
-    enum { SAFE_DIGITS = 18, SAFE_BYTES = SAFE_DIGITS + 4 };
-    const char separator = x->json ? ',' : ' ', *const end = x->end;
+    enum { SAFE_BYTES = 2 * INS_DIGITS_BYTES };
+    const char *p = x->p, *const end = x->end;
     const size_t before = to->len;
-    for (const char *p = x->p; end - p > SAFE_BYTES; p += 1 + (p[1] == ' ')) {
-        const char *const begin = p;
-        uint64_t n = 0;
-        for (unsigned d; (d = (unsigned)*p - '0') < 10 && p - begin <= SAFE_DIGITS; p++)
-            n = 10 * n + d;
-        if (p == begin || p - begin > SAFE_DIGITS || (*p != separator && *p != close))
+    while (end - p > SAFE_BYTES) {
+        uint64_t n;
+        const unsigned digits = list_number(x, p, &n);
+        p += digits;
+        if (!digits || (*p != (json ? ',' : ' ') && *p != close))
             break;
         ins_vec_u64_push(to, n);
         x->p = p;
         if (*p == close)
             break;
+        p += 1 + (json && p[1] == ' ');
     }
     return to->len > before;
+}
+
+static bool take_numbers(struct ins_elle_lex *x, char close, struct ins_vec_u64 *to)
+{
+    return x->json ? take_numbers_as(x, true, close, to)
+                   : take_numbers_as(x, false, close, to);
 }
 
 static bool take_list(struct reader *r, uint32_t txn, struct ins_lit key)
@@ -210,23 +232,21 @@ static const char *past_separator(const struct ins_elle_lex *x, const char *p)
 static bool take_usual_head(struct ins_elle_lex *x, enum function *f,
                             struct ins_lit *key)
 {
-    enum { SAFE_DIGITS = 18, SAFE_BYTES = 48 };
+    enum { SAFE_BYTES = 48 };
     const char *const begin = x->p;
+    uint64_t n;
     if (x->end - begin < SAFE_BYTES)
         return false;
     *f = ins_elle_take_word(x, "r")        ? FUNCTION_R
          : ins_elle_take_word(x, "append") ? FUNCTION_APPEND
          : ins_elle_take_word(x, "w")      ? FUNCTION_W
                                            : FUNCTION_NONE;
-    const char *const digits = *f == FUNCTION_NONE ? NULL : past_separator(x, x->p);
-    const char *p = digits;
-    uint64_t n = 0;
-    for (unsigned d; p && (d = (unsigned)*p - '0') < 10 && p - digits <= SAFE_DIGITS;
-         p++)
-        n = 10 * n + d;
-    p = p == digits || p - digits > SAFE_DIGITS ? NULL : past_separator(x, p);
-    *key = ins_lit_u64(n);
+    const char *p = *f == FUNCTION_NONE ? NULL : past_separator(x, x->p);
+    const unsigned digits = p ? ins_elle_short_number(x, p, &n) : 0;
+    p = digits ? past_separator(x, p + digits) : NULL;
     x->p = p ? p : begin;
+    if (p)
+        *key = ins_lit_u64(n);
     return p != NULL;
 }
 
@@ -601,9 +621,11 @@ static bool take_event(struct reader *r, struct event *e)
         if (!take_field_name(x, &field))
             return false;
         ins_elle_space(x);
-        if (x->json && (x->p == x->end || *x->p++ != ':'))
-            return ins_elle_expected(x, "':' after the name of a field");
-        ins_elle_space(x);
+        if (x->json) {
+            if (x->p == x->end || *x->p++ != ':')
+                return ins_elle_expected(x, "':' after the name of a field");
+            ins_elle_space(x);
+        }
         if (x->st != INS_OK || !take_field(r, e, field))
             return false;
     }

@@ -9,6 +9,7 @@
 #include "plume_parse.h"
 
 #include "base/pool.h"
+#include "format/digits.h"
 #include "history/history.h"
 
 #include <inttypes.h>
@@ -40,15 +41,6 @@ struct parse {
 
 /* ---- numbers ---- */
 
-/* Eight bytes at p whose first n are digits, n < 8, as a number. */
-static inline uint64_t digits_to_number(uint64_t bytes, unsigned n)
-{
-    bytes <<= 64 - 8 * n; /* leading bytes become zero digits */
-    bytes = (bytes & UINT64_C(0x0f0f0f0f0f0f0f0f)) * 2561 >> 8;
-    bytes = (bytes & UINT64_C(0x00ff00ff00ff00ff)) * 6553601 >> 16;
-    return (bytes & UINT64_C(0x0000ffff0000ffff)) * UINT64_C(42949672960001) >> 32;
-}
-
 /* The number at *p, which moves past it.  False when there is none, or none that fits
  * 64 bits. */
 static bool parse_slowly(const char **p, const char *end, uint64_t *out)
@@ -69,20 +61,11 @@ static bool parse_slowly(const char **p, const char *end, uint64_t *out)
 
 static inline bool parse_number(const char **p, const char *end, uint64_t *out)
 {
-    if (end - *p >= 8) {
-        uint64_t bytes;
-        memcpy(&bytes, *p, sizeof bytes);
-        const uint64_t x = bytes ^ UINT64_C(0x3030303030303030);
-        const uint64_t other =
-            ((x + UINT64_C(0x7676767676767676)) | x) & UINT64_C(0x8080808080808080);
-        /* A carry out of a byte can only spoil bytes above the first non-digit. */
-        if (other) {
-            const unsigned n = (unsigned)__builtin_ctzll(other) / 8;
-            if (!n)
-                return false;
-            *out = digits_to_number(bytes, n);
+    if (end - *p >= INS_DIGITS_BYTES) {
+        const unsigned n = ins_digits(*p, out);
+        if (n < INS_DIGITS_BYTES) {
             *p += n;
-            return true;
+            return n != 0;
         }
     }
     return parse_slowly(p, end, out);

@@ -213,7 +213,8 @@ static void intern_column(struct ins_builder *b, const struct column *c)
     }
 }
 
-static uint64_t to_word(struct ins_builder *b, struct column *c, struct ins_lit lit)
+static uint64_t to_word_slow(struct ins_builder *b, struct column *c,
+                             struct ins_lit lit)
 {
     const enum ins_word_mode mode = mode_for(c, lit);
     if (mode != c->mode) {
@@ -232,6 +233,15 @@ static uint64_t to_word(struct ins_builder *b, struct column *c, struct ins_lit 
     c->has_big |= lit.kind == INS_LIT_UINT && lit.number > INT64_MAX;
     c->has_lowest |= lit.kind == INS_LIT_NEG && lit.number == INS_WORD_NIL;
     return lit.number;
+}
+
+static inline uint64_t to_word(struct ins_builder *b, struct column *c,
+                               struct ins_lit lit)
+{
+    if (lit.kind == INS_LIT_UINT && lit.number <= INT64_MAX &&
+        c->mode != INS_WORDS_INTERNED)
+        return lit.number;
+    return to_word_slow(b, c, lit);
 }
 
 /* ---- sessions, transactions, keys ---- */
