@@ -163,8 +163,8 @@ static bool shown_is(const struct ins_history *h, uint32_t op, uint64_t own, uin
     const struct ins_shown list = ins_history_shown(h, op);
     const uint32_t append = h->op_key[op] | INS_OP_WRITE;
     const ins_txn reader = ins_op_txn(h, op);
-    if (t == reader || i >= list.len - own)
-        return t == reader && i >= list.len - own;
+    if (t == reader || i + own >= list.len)
+        return t == reader && i + own >= list.len;
     for (uint32_t o = h->txn_op[t]; o < h->txn_op[t + 1]; o++)
         if (h->op_key[o] == append && h->op_value[o] == list.at[i])
             return true;

@@ -124,8 +124,7 @@ static inline bool take_numbers_as(struct ins_elle_lex *x, bool json, char close
                                    struct ins_vec_u64 *to)
 {
     enum { SAFE_BYTES = 2 * INS_DIGITS_BYTES };
-    const char *p = x->p, *const end = x->end;
-    const size_t before = to->len;
+    const char *p = x->p, *const before = p, *const end = x->end;
     while (end - p > SAFE_BYTES) {
         uint64_t n;
         const unsigned digits = list_number(x, p, &n);
@@ -138,7 +137,7 @@ static inline bool take_numbers_as(struct ins_elle_lex *x, bool json, char close
             break;
         p += 1 + (json && p[1] == ' ');
     }
-    return to->len > before;
+    return x->p > before;
 }
 
 static bool take_numbers(struct ins_elle_lex *x, char close, struct ins_vec_u64 *to)

@@ -58,7 +58,7 @@ struct ins_builder {
     struct ins_vec_u64 op_value;
     struct waiting waiting[MOST_WAITING];
     uint32_t n_waiting;
-    struct ins_chains lists; /* op_value of a list read: what ins_chains_end said */
+    struct ins_chains lists; /* op_value of a list read: its chain and length */
     struct ins_list_words list;
 
     bool has_default;
@@ -188,6 +188,8 @@ static void intern_column(struct ins_builder *b, const struct column *c)
 {
     const enum ins_word_mode old = c->mode;
     settle(b);
+    if (b->error.status)
+        return; /* operations may lack their keys or their values */
     if (c == &b->session_column) {
         intern_map(b, old, &b->sessions);
     } else if (c == &b->key_column) {

@@ -91,15 +91,20 @@ static bool is_final(const struct ins_lists *l, ins_key k, uint32_t i)
            !(l->any_aborted && l->h->txn_status[a->txn] == INS_ABORTED);
 }
 
-/* Those of a key with equal elements, the key at hand, that repeat a value. */
+/* Those of a key with equal elements, the key at hand, that repeat a value.  No append
+ * is passed twice: whoever looks back from behind a final one of the value stops there.
+ */
 static uint64_t count_repeated(const struct ins_lists *l, ins_key k)
 {
+    const uint32_t first = l->append.off[k];
     uint64_t n = 0;
     for (uint32_t a = 0; a < l->n_appends; a++) {
-        bool again = false;
-        for (uint32_t b = l->at[a].next; b && !again; b = l->at[b - 1].next)
-            again = is_final(l, k, l->append.off[k] + b - 1);
-        n += again && is_final(l, k, l->append.off[k] + a);
+        if (!is_final(l, k, first + a))
+            continue;
+        uint32_t b = l->at[a].next;
+        while (b && !is_final(l, k, first + b - 1))
+            b = l->at[b - 1].next;
+        n += b != 0;
     }
     return n;
 }
