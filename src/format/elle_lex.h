@@ -118,8 +118,9 @@ static inline unsigned ins_elle_short_number(const struct ins_elle_lex *x,
 {
     static const uint32_t power[] = {1,     10,     100,     1000,
                                      10000, 100000, 1000000, 10000000};
+    enum { SAFE_BYTES = 2 * INS_DIGITS_BYTES };
     uint64_t low;
-    if (x->end - p < 2 * INS_DIGITS_BYTES)
+    if (x->end - p < SAFE_BYTES)
         return 0;
     const unsigned n = ins_digits(p, number);
     if (n < INS_DIGITS_BYTES)

@@ -150,8 +150,6 @@ static bool take_list(struct reader *r, uint32_t txn, struct ins_lit key)
 {
     struct ins_elle_lex *x = &r->x;
     const char close = *x->p++ == '(' ? ')' : ']';
-    if (!note_kind(r, key, true))
-        return false;
     const struct ins_list_words *const at =
         r->pass == PASS_BUILD ? ins_builder_list(r->b) : NULL;
     bool first = !at || !at->plain || !take_numbers(x, close, at->to);
@@ -162,9 +160,11 @@ static bool take_list(struct reader *r, uint32_t txn, struct ins_lit key)
         if (at)
             ins_builder_list_add(r->b, at, elem);
     }
+    if (x->st != INS_OK || !note_kind(r, key, true))
+        return false;
     if (at)
         ins_builder_list_end(r->b, txn, key);
-    return x->st == INS_OK;
+    return true;
 }
 
 static bool take_read(struct reader *r, uint32_t txn, struct ins_lit key, bool known)

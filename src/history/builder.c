@@ -611,11 +611,16 @@ static void place_lists(struct ins_builder *b)
     }
 }
 
+struct column_copy {
+    const void *from;
+    void *to;
+    size_t size; /* of an operation */
+};
+
 /* One column of the operations, stably sorted by the id of their transaction; up to a
  * limit. */
 static void copy_column(const struct ins_builder *b, const struct ins_history *h,
-                        const uint32_t *id, uint32_t *next, const void *from, void *to,
-                        size_t size)
+                        const uint32_t *id, uint32_t *next, struct column_copy c)
 {
     memcpy(next, h->txn_op, h->n_txns * sizeof *next);
     for (size_t r = 0; r < b->run.len; r++) {
@@ -625,8 +630,8 @@ static void copy_column(const struct ins_builder *b, const struct ins_history *h
             return;
         if (!t)
             continue;
-        memcpy((char *)to + next[t] * size, (const char *)from + first * size,
-               n * size);
+        memcpy((char *)c.to + next[t] * c.size, (const char *)c.from + first * c.size,
+               n * c.size);
         next[t] += (uint32_t)n;
     }
 }
@@ -645,9 +650,11 @@ static void copy_ops(struct ins_builder *b, struct ins_history *h, const uint32_
     }
     h->txn_op[h->n_txns] = h->n_ops = at;
     place_lists(b);
-    copy_column(b, h, id, next, b->op_value.at, h->op_value, sizeof *h->op_value);
+    copy_column(b, h, id, next,
+                (struct column_copy){b->op_value.at, h->op_value, sizeof *h->op_value});
     ins_vec_u64_release(&b->op_value);
-    copy_column(b, h, id, next, b->op_key.at, h->op_key, sizeof *h->op_key);
+    copy_column(b, h, id, next,
+                (struct column_copy){b->op_key.at, h->op_key, sizeof *h->op_key});
     ins_vec_u32_release(&b->op_key);
 }
 

@@ -28,26 +28,27 @@ static bool ends(void)
     return true;
 }
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *p, size_t size);
+/* The linker puts these in the place of the allocator, see meson.build. */
+void *real_malloc(size_t size) __asm__("__real_malloc");
+void *real_calloc(size_t count, size_t size) __asm__("__real_calloc");
+void *real_realloc(void *p, size_t size) __asm__("__real_realloc");
+void *wrap_malloc(size_t size) __asm__("__wrap_malloc");
+void *wrap_calloc(size_t count, size_t size) __asm__("__wrap_calloc");
+void *wrap_realloc(void *p, size_t size) __asm__("__wrap_realloc");
 
-void *__wrap_malloc(size_t size)
+void *wrap_malloc(size_t size)
 {
-    return ends() ? NULL : __real_malloc(size);
+    return ends() ? NULL : real_malloc(size);
 }
 
-void *__wrap_calloc(size_t count, size_t size)
+void *wrap_calloc(size_t count, size_t size)
 {
-    return ends() ? NULL : __real_calloc(count, size);
+    return ends() ? NULL : real_calloc(count, size);
 }
 
-void *__wrap_realloc(void *p, size_t size)
+void *wrap_realloc(void *p, size_t size)
 {
-    return ends() ? NULL : __real_realloc(p, size);
+    return ends() ? NULL : real_realloc(p, size);
 }
 
 static enum ins_status read_text(const char *format, const char *text,
