@@ -381,9 +381,16 @@ static enum ins_status make_lists(struct ins_sim *s, const struct ins_plant *p,
 {
     struct ins_history *h = s->h;
     uint64_t apart = 0;
-    for (uint32_t op = 0; op < h->n_ops; op++)
-        if (!(h->op_key[op] & INS_OP_WRITE) && h->op_value[op] >> 32)
-            apart += list_length(h->op_value[op]);
+    for (uint32_t op = 0; op < h->n_ops; op++) {
+        if (h->op_key[op] & INS_OP_WRITE)
+            continue;
+        const uint64_t n = list_length(h->op_value[op]);
+        if (n > INS_LONGEST_LIST)
+            return ins_fail(err, INS_E_USAGE, 0,
+                            "a list of %" PRIu64 " elements is too long, use more keys",
+                            n);
+        apart += h->op_value[op] >> 32 ? n : 0;
+    }
     uint64_t *off = place_appends(s);
     h->list_elem = off ? INS_NEW(uint64_t, off[h->n_keys] + apart + p->elements) : NULL;
     const bool room = h->list_elem != NULL;
