@@ -101,7 +101,7 @@ enum ins_status ins_history_freeze(struct ins_history *h, unsigned threads,
         indeterminate = h->txn_status[t] == INS_INDETERMINATE;
     h->has_misreads |= lists;
     if (st == INS_OK && lists)
-        st = ins_freeze_lists(h, err);
+        st = ins_freeze_lists(h, limit, err);
     else if (st == INS_OK && indeterminate)
         st = ins_freeze_promote(h, NULL, err);
     if (st == INS_OK && indeterminate)

@@ -12,7 +12,8 @@ enum ins_status ins_freeze_misreads(struct ins_history *h, const uint32_t *op, s
 
 /* Resolve list reads, promote the indeterminate transactions that they show, and find
  * each list key's known order.  Register reads are resolved before. */
-enum ins_status ins_freeze_lists(struct ins_history *h, struct ins_error *err);
+enum ins_status ins_freeze_lists(struct ins_history *h, struct ins_limit *limit,
+                                 struct ins_error *err);
 
 /* The appends that list reads show, by operation: those of op are append[at[op]] and
  * on, or lie as its elements do in list_elem when `at` is NULL; they are known where it

@@ -28,6 +28,12 @@ static bool is_list_read(const struct ins_history *h, uint32_t op)
     return !(word & (INS_OP_WRITE | INS_OP_UNKNOWN)) && ins_is_list_key(h, word);
 }
 
+/* Asked at every step of a long loop. */
+static inline bool must_stop(const struct ins_lists *l, uint32_t step)
+{
+    return !(step & 0x3fff) && ins_limit_hit(l->limit);
+}
+
 /* ---- operations by key ---- */
 
 enum kind { NEITHER, APPEND, OWN_READ, READ };
@@ -42,10 +48,13 @@ static inline enum kind kind_of(const struct ins_history *h, uint32_t op)
                                             : READ;
 }
 
-static bool sum_up(const struct ins_history *h, struct ins_ops_by_key *ops)
+static bool sum_up(const struct ins_lists *l, struct ins_ops_by_key *ops)
 {
+    const struct ins_history *h = l->h;
     for (ins_key k = 0; k < h->n_keys; k++)
         ops->off[k + 1] += ops->off[k];
+    if (ins_limit_memory(l->limit, ops->off[h->n_keys] * sizeof *ops->at))
+        return false;
     ops->at = INS_NEW(struct ins_list_op, ops->off[h->n_keys]);
     return ops->at != NULL;
 }
@@ -176,6 +185,8 @@ static bool survey(struct ins_lists *l)
     for (uint32_t op = 0; op < h->n_ops; op++) {
         if (op + AHEAD < h->n_ops && ins_list_at(h->op_value[op + AHEAD]) < h->n_elems)
             __builtin_prefetch(&l->chain_of[ins_list_at(h->op_value[op + AHEAD])], 1);
+        if (must_stop(l, op))
+            return false;
         const enum kind kind = kind_of(h, op);
         const ins_key k = ins_op_key(h, op);
         l->append.off[k] += kind == APPEND;
@@ -183,15 +194,15 @@ static bool survey(struct ins_lists *l)
         if (kind >= OWN_READ)
             add_list(l, k, h->op_value[op]);
     }
-    if (l->chain.failed || !sort_chains(l) || !sum_up(h, &l->append) ||
-        !sum_up(h, &l->own))
+    if (l->chain.failed || !sort_chains(l) || !sum_up(l, &l->append) ||
+        !sum_up(l, &l->own))
         return false;
     for (uint32_t c = 0; c < l->chain.len; c++) {
         struct ins_list_chain *const chain = &l->chain.at[c];
         chain->len = l->chain_of[chain->at];
         l->chain_of[chain->at] = c + 1;
     }
-    for (ins_txn t = h->n_txns; t-- > 1;)
+    for (ins_txn t = h->n_txns; t-- > 1 && !must_stop(l, t);)
         for (uint32_t op = h->txn_op[t + 1]; op-- > h->txn_op[t];) {
             const enum kind kind = kind_of(h, op);
             if (kind == APPEND)
@@ -318,7 +329,7 @@ static void note_witness(const struct ins_lists *l, uint32_t op)
 static void resolve_reads(struct ins_lists *l)
 {
     struct ins_history *h = l->h;
-    for (ins_txn t = 1; t < h->n_txns; t++) {
+    for (ins_txn t = 1; t < h->n_txns && !must_stop(l, t); t++) {
         if (h->txn_status[t] == INS_ABORTED)
             continue;
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
@@ -376,7 +387,7 @@ static bool find_apart(struct ins_lists *l)
              h->txn_status[t] != INS_ABORTED && op < h->txn_op[t + 1]; op++)
             l->apart.off[ins_op_key(h, op)] +=
                 l->equal[ins_op_key(h, op)] && is_list_read(h, op);
-    if (!sum_up(h, &l->apart))
+    if (!sum_up(l, &l->apart))
         return false;
     for (ins_txn t = h->n_txns; t-- > 1;)
         for (uint32_t op = h->txn_op[t + 1];
@@ -394,6 +405,8 @@ static bool resolve_apart(struct ins_lists *l)
     for (ins_key k = 0; k < h->n_keys; k++) {
         if (!l->equal[k])
             continue;
+        if (ins_limit_hit(l->limit))
+            return false;
         (void)ins_lists_index(l, k);
         for (uint32_t i = l->apart.off[k]; i < l->apart.off[k + 1]; i++) {
             const struct ins_list_read r = ins_lists_read(l, l->apart.at[i]);
@@ -409,7 +422,7 @@ static bool resolve_apart(struct ins_lists *l)
 static void find_witnesses(const struct ins_lists *l)
 {
     const struct ins_history *h = l->h;
-    for (ins_txn t = 1; t < h->n_txns; t++)
+    for (ins_txn t = 1; t < h->n_txns && !must_stop(l, t); t++)
         for (uint32_t op = h->txn_op[t]; ins_counted(h, t) && op < h->txn_op[t + 1];
              op++)
             if (is_list_read(h, op))
@@ -483,7 +496,7 @@ static void refuse_misfits(const struct ins_lists *l)
         }
 }
 
-static void find_orders(struct ins_lists *l)
+static bool find_orders(struct ins_lists *l)
 {
     const struct ins_history *h = l->h;
     bool misfit = false;
@@ -503,6 +516,7 @@ static void find_orders(struct ins_lists *l)
             (void)ins_lists_index(l, k);
             ins_lists_order_apart(l, k);
         }
+    return !ins_limit_hit(l->limit);
 }
 
 static bool copy_orders(const struct ins_lists *l)
@@ -560,10 +574,13 @@ static bool resolve(struct ins_lists *l)
     if (!survey(l) || !make_table(l) || (l->only_lists && !list_writers(l)))
         return false;
     uint32_t chain = 0;
-    for (ins_key k = 0; k < l->h->n_keys; k++)
+    for (ins_key k = 0; k < l->h->n_keys; k++) {
+        if (must_stop(l, k))
+            return false;
         resolve_key(l, k, &chain);
+    }
     resolve_reads(l);
-    return !l->any_equal || resolve_apart(l);
+    return !ins_limit_hit(l->limit) && (!l->any_equal || resolve_apart(l));
 }
 
 static void release(struct ins_lists *l)
@@ -578,25 +595,32 @@ static void release(struct ins_lists *l)
     ins_vec_u32_release(&l->elem_op);
 }
 
-enum ins_status ins_freeze_lists(struct ins_history *h, struct ins_error *err)
+static enum ins_status stopped(const struct ins_lists *l, struct ins_error *err)
 {
-    struct ins_lists l = {.h = h};
+    return ins_limit_hit(l->limit) ? ins_fail(err, INS_E_LIMIT, 0, "%s while loading",
+                                              ins_limit_reason(l->limit))
+                                   : ins_nomem(err, "the lists");
+}
+
+enum ins_status ins_freeze_lists(struct ins_history *h, struct ins_limit *limit,
+                                 struct ins_error *err)
+{
+    struct ins_lists l = {.h = h, .limit = limit};
     bool indeterminate = false;
     for (ins_txn t = 1; t < h->n_txns; t++) {
         indeterminate |= h->txn_status[t] == INS_INDETERMINATE;
         l.any_aborted |= h->txn_status[t] == INS_ABORTED;
     }
-    enum ins_status st = INS_OK;
-    if (!make_room(&l, indeterminate) || !resolve(&l))
-        st = ins_nomem(err, "the lists");
+    /* chain_of, end, elem_op and the order */
+    enum ins_status st = ins_limit_room(limit, 20 * h->n_elems, err);
+    if (st == INS_OK && (!make_room(&l, indeterminate) || !resolve(&l)))
+        st = stopped(&l, err);
     if (st == INS_OK && indeterminate)
         st = ins_freeze_promote(
             h, &(struct ins_shown_appends){l.elem_op.at, l.elem_at, l.resolved}, err);
-    if (st == INS_OK) { /* now it is known which transactions count */
-        find_orders(&l);
-        if (!copy_orders(&l))
-            st = ins_nomem(err, "the orders of the lists");
-    }
+    /* Now it is known which transactions count. */
+    if (st == INS_OK && (!find_orders(&l) || !copy_orders(&l)))
+        st = stopped(&l, err);
     if (st == INS_OK && h->has_open_lists)
         st = ins_freeze_open_lists(h, err);
     release(&l);

@@ -45,6 +45,7 @@ struct ins_ops_by_key {
 
 struct ins_lists {
     struct ins_history *h;
+    struct ins_limit *limit; /* may be NULL */
     struct ins_ops_by_key append;
     struct ins_ops_by_key own;       /* reads whose transactions append to their keys */
     struct ins_ops_by_key apart;     /* reads of keys with equal elements */
