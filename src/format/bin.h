@@ -101,7 +101,7 @@ bool ins_bin_offsets_fit(const uint64_t *off, uint64_t n, uint64_t end);
 /* Is everything but the index of h, which came from a file, within the bounds of
  * everything else?  Fills txn_session. */
 enum ins_status ins_bin_check(struct ins_history *h, unsigned threads,
-                              struct ins_error *err);
+                              struct ins_limit *limit, struct ins_error *err);
 
 /* May h be written with an index? */
 bool ins_bin_has_index(const struct ins_history *h);

@@ -171,7 +171,7 @@ static enum ins_status check_ops(const struct ins_history *h, unsigned threads,
 }
 
 enum ins_status ins_bin_check(struct ins_history *h, unsigned threads,
-                              struct ins_error *err)
+                              struct ins_limit *limit, struct ins_error *err)
 {
     enum ins_status st = check_txns(h, err);
     if (st == INS_OK)
@@ -180,11 +180,13 @@ enum ins_status ins_bin_check(struct ins_history *h, unsigned threads,
         st = check_ops(h, threads, err);
     if (st == INS_OK && !words_fit(h, h->value_mode, h->list_elem, h->n_elems))
         st = damaged(err, "elements of lists among the literals");
-    if (st == INS_OK)
-        st = ins_history_validate_lists(h, NULL);
-    else
+    if (st != INS_OK)
         return st;
+    struct ins_error lists = {0};
+    st = ins_history_validate_lists(h, limit, &lists);
     if (st == INS_E_INPUT)
         return damaged(err, "lists that begin together or lie apart");
-    return st == INS_OK ? INS_OK : ins_nomem(err, "the history");
+    if (st != INS_OK && err)
+        *err = lists;
+    return st;
 }

@@ -359,7 +359,7 @@ enum ins_status ins_bin_read(const struct ins_input *in,
     if (st == INS_OK)
         st = index_literals(&r);
     if (st == INS_OK)
-        st = ins_bin_check(r.h, r.threads, err);
+        st = ins_bin_check(r.h, r.threads, o->limit, err);
     if (st == INS_OK)
         st = ins_limit_room(o->limit, 0, err);
     if (st == INS_OK && !has_index(&r)) {

@@ -144,8 +144,9 @@ enum ins_status ins_history_freeze(struct ins_history *h, unsigned threads,
 /* Check the invariants above. */
 enum ins_status ins_history_validate(const struct ins_history *h,
                                      struct ins_error *err);
-/* I7 alone, before freezing; I2 and I3 hold. */
+/* I7 alone, before freezing; I2 and I3 hold.  `limit` may be NULL. */
 enum ins_status ins_history_validate_lists(const struct ins_history *h,
+                                           struct ins_limit *limit,
                                            struct ins_error *err);
 void ins_history_free(struct ins_history *h);
 

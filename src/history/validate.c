@@ -65,6 +65,7 @@ static bool add_list(const struct ins_history *h, uint32_t op, struct chain *cha
 }
 
 enum ins_status ins_history_validate_lists(const struct ins_history *h,
+                                           struct ins_limit *limit,
                                            struct ins_error *err)
 {
     bool any = false;
@@ -72,10 +73,14 @@ enum ins_status ins_history_validate_lists(const struct ins_history *h,
         any = ins_is_list_key(h, k);
     if (!any)
         return INS_OK;
-    struct chain *chain = INS_NEW0(struct chain, h->n_elems);
-    enum ins_status st = chain ? INS_OK : ins_nomem(err, "validation");
+    enum ins_status st = ins_limit_room(limit, sizeof(struct chain) * h->n_elems, err);
+    struct chain *chain = st == INS_OK ? INS_NEW0(struct chain, h->n_elems) : NULL;
+    if (st == INS_OK && !chain)
+        st = ins_nomem(err, "validation");
     for (uint32_t op = 0; st == INS_OK && op < h->n_ops; op++) {
         const uint32_t word = h->op_key[op];
+        if (!(op & 0xffff))
+            st = ins_limit_room(limit, 0, err);
         if (!(word & (INS_OP_WRITE | INS_OP_UNKNOWN)) && ins_is_list_key(h, word) &&
             !add_list(h, op, chain))
             st = broken(err, 7, op);
@@ -140,7 +145,7 @@ enum ins_status ins_history_validate(const struct ins_history *h, struct ins_err
     if (st == INS_OK)
         st = check_writers(h, err);
     if (st == INS_OK)
-        st = ins_history_validate_lists(h, err);
+        st = ins_history_validate_lists(h, NULL, err);
     if (st == INS_OK)
         st = check_ops(h, err);
     return st;
