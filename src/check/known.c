@@ -95,7 +95,7 @@ static void link_list(struct ins_engine *e, ins_key k, uint32_t *shown)
     const struct ins_history *h = e->h;
     uint32_t last = e->n_vers + k;
     for (uint64_t i = h->list_order_off[k]; i < h->list_order_off[k + 1]; i++) {
-        const ins_txn t = ins_op_txn(h, h->list_order_op[i]);
+        const ins_txn t = h->list_order_txn[i];
         const uint32_t v = ins_engine_version(e, k, t);
         if (v == INS_NONE)
             continue;

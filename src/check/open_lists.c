@@ -43,7 +43,7 @@ static ins_txn last_shown(const struct ins_history *h, ins_key k)
 {
     return h->list_order_off[k] == h->list_order_off[k + 1]
                ? INS_NONE
-               : ins_op_txn(h, h->list_order_op[h->list_order_off[k + 1] - 1]);
+               : h->list_order_txn[h->list_order_off[k + 1] - 1];
 }
 
 /* The transaction, other than t, that appended this value to k: INS_NONE when it is not

@@ -271,10 +271,13 @@ enum ins_status ins_check_reads(struct ins_weak *w, bool *misread, bool *not_rep
     enum ins_status st = INS_OK;
     *misread = *not_repeated = false;
     struct ins_vec_u32 listed = {0};
-    for (ins_txn t = 1; h->has_misreads && t < h->n_txns; t++)
+    for (ins_txn t = 1; h->has_misreads && t < h->n_txns && st == INS_OK; t++) {
         if (ins_counted(h, t))
             find_misreads(w, t, misread, &listed);
-    if (*misread)
+        if (!(t & 0x3fff))
+            st = ins_limit_room(w->limit, 0, err);
+    }
+    if (st == INS_OK && *misread)
         st = list_misreads(w, &listed, err);
     ins_vec_u32_release(&listed);
     if (!h->may_not_repeat || st != INS_OK)
@@ -284,9 +287,12 @@ enum ins_status ins_check_reads(struct ins_weak *w, bool *misread, bool *not_rep
     w->aside = INS_NEW0(uint64_t, (size_t)h->n_ops / 64 + 1);
     if (!last.txn || !last.op || !w->aside)
         st = ins_nomem(err, "repeated reads");
-    for (ins_txn t = 1; st == INS_OK && t < h->n_txns; t++)
+    for (ins_txn t = 1; st == INS_OK && t < h->n_txns; t++) {
         if (ins_counted(h, t))
             st = check_repeats(w, &last, t, not_repeated, err);
+        if (st == INS_OK && !(t & 0x3fff))
+            st = ins_limit_room(w->limit, 0, err);
+    }
     if (*not_repeated)
         w->r->level[INS_CI].kinds |= UINT64_C(1) << INS_NON_REPEATABLE_READ;
     ins_free(last.txn);

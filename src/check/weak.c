@@ -19,7 +19,7 @@ static void order_list(struct ins_weak *w, ins_key k, uint32_t *shown)
     ins_txn before = INS_NONE;
     for (uint64_t i = begin; i < end; i++) {
         const uint32_t op = h->list_order_op[i];
-        const ins_txn t = ins_op_txn(h, op);
+        const ins_txn t = h->list_order_txn[i];
         if (before != INS_NONE && before != t)
             ins_vec_inferred_push(&w->list_order, (struct ins_inferred){before, t, op});
         before = t;
@@ -44,11 +44,15 @@ static enum ins_status order_lists(struct ins_weak *w, struct ins_error *err)
     if (!shown)
         return ins_nomem(err, "the orders of lists");
     memset(shown, 0xff, h->n_txns * sizeof *shown);
-    for (ins_key k = 0; k < h->n_keys; k++)
+    enum ins_status st = INS_OK;
+    for (ins_key k = 0; k < h->n_keys && st == INS_OK; k++) {
         if (h->list_order_off[k] < h->list_order_off[k + 1])
             order_list(w, k, shown);
+        if (!(k & 0xfff))
+            st = ins_limit_room(w->limit, 0, err);
+    }
     ins_free(shown);
-    return w->list_order.failed ? ins_nomem(err, "the orders of lists") : INS_OK;
+    return w->list_order.failed ? ins_nomem(err, "the orders of lists") : st;
 }
 
 enum ins_status ins_weak_init(struct ins_weak *w, struct ins_error *err)

@@ -27,7 +27,7 @@ static void promote_sources(struct ins_history *h,
         if (!ins_is_list_key(h, word)) {
             if (h->op_from[op] < INS_FROM_SPECIAL)
                 promote(h, h->op_from[op], found);
-        } else if (shown->resolved[op]) {
+        } else if (shown && shown->resolved[op]) {
             const uint64_t list = h->op_value[op];
             const uint64_t at = shown->at ? shown->at[op] : ins_list_at(list);
             for (uint64_t i = 0; i < ins_list_len(list); i++)
@@ -99,7 +99,6 @@ enum ins_status ins_history_freeze(struct ins_history *h, unsigned threads,
         lists = ins_is_list_key(h, k);
     for (ins_txn t = 1; t < h->n_txns && !indeterminate; t++)
         indeterminate = h->txn_status[t] == INS_INDETERMINATE;
-    h->has_misreads |= lists;
     if (st == INS_OK && lists)
         st = ins_freeze_lists(h, limit, err);
     else if (st == INS_OK && indeterminate)

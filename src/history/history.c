@@ -15,6 +15,7 @@ void ins_history_free(struct ins_history *h)
         h->list_elem,      h->key_name,     h->key_flags,      h->key_init,
         h->key_writer_off, h->key_writer,   h->ambiguous_op,   h->ambiguous_group,
         h->group_off,      h->group_txn,    h->list_order_off, h->list_order_op,
+        h->list_order_txn,
     };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         ins_free(arrays[i]);

@@ -20,7 +20,8 @@
  *  I7 the elements of a list read are within list_elem; two of them have the same key
  *     and begin together, or have no element in common
  *  I8 an indeterminate transaction is counted exactly when a counted transaction has
- *     a read whose only possible writer it is */
+ *     a read whose only possible writer it is
+ *  I9 list_order_txn holds the transactions of list_order_op */
 #ifndef INS_HISTORY_H
 #define INS_HISTORY_H
 
@@ -114,9 +115,11 @@ struct ins_history {
     ins_txn *group_txn;
 
     /* Known version order of a list key, from its longest read: the appends in order,
-     * as operation ids; list_order_off is indexed by key.  NULL without lists. */
+     * as operation ids, and their transactions; list_order_off is indexed by key.  NULL
+     * without lists. */
     uint64_t *list_order_off;
     uint32_t *list_order_op;
+    ins_txn *list_order_txn;
 
     enum ins_word_mode session_mode, txn_mode, key_mode, value_mode;
     struct ins_literals literals;
@@ -124,8 +127,9 @@ struct ins_history {
     bool has_open_lists; /* some list shows an element that may be several appends */
     uint64_t duplicate_writes; /* writes of a value that its key already had */
     uint32_t n_by_status[4];
-    /* Whether a look at every read is worth it: some read is faulty (a to f or a broken
-     * list); some transaction reads a key twice with different results (lists: at all).
+    /* Whether a look at every read is worth it: some read may be faulty (a to f or a
+     * broken list); some transaction reads a key twice with different results (lists:
+     * at all).
      */
     bool has_misreads, may_not_repeat;
     char format[16];    /* id of the format it came from */

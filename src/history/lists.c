@@ -519,6 +519,20 @@ static bool find_orders(struct ins_lists *l)
     return !ins_limit_hit(l->limit);
 }
 
+/* Whose append to k operation op is; binary search among those of the key. */
+static ins_txn appender(const struct ins_lists *l, ins_key k, uint32_t op)
+{
+    uint32_t lo = l->append.off[k], hi = l->append.off[k + 1];
+    while (hi - lo > 1) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        if (l->append.at[mid].op <= op)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return l->append.at[lo].txn;
+}
+
 static bool copy_orders(const struct ins_lists *l)
 {
     struct ins_history *h = l->h;
@@ -528,10 +542,16 @@ static bool copy_orders(const struct ins_lists *l)
     for (ins_key k = 0; k < h->n_keys; k++)
         h->list_order_off[k + 1] = h->list_order_off[k] + l->known[k];
     h->list_order_op = INS_NEW(uint32_t, h->list_order_off[h->n_keys]);
-    for (ins_key k = 0; h->list_order_op && k < h->n_keys; k++)
-        memcpy(h->list_order_op + h->list_order_off[k], l->elem_op.at + l->order_at[k],
-               l->known[k] * sizeof *h->list_order_op);
-    return h->list_order_op != NULL;
+    h->list_order_txn = INS_NEW(ins_txn, h->list_order_off[h->n_keys]);
+    if (!h->list_order_op || !h->list_order_txn)
+        return false;
+    for (ins_key k = 0; k < h->n_keys; k++)
+        for (uint32_t i = 0; i < l->known[k]; i++) {
+            const uint64_t to = h->list_order_off[k] + i;
+            h->list_order_op[to] = l->elem_op.at[l->order_at[k] + i];
+            h->list_order_txn[to] = appender(l, k, h->list_order_op[to]);
+        }
+    return true;
 }
 
 /* ---- all of it ---- */
@@ -621,6 +641,8 @@ enum ins_status ins_freeze_lists(struct ins_history *h, struct ins_limit *limit,
     /* Now it is known which transactions count. */
     if (st == INS_OK && (!find_orders(&l) || !copy_orders(&l)))
         st = stopped(&l, err);
+    for (uint32_t op = 0; op < h->n_ops && !h->has_misreads; op++)
+        h->has_misreads = is_list_read(h, op) && h->op_from[op] >= INS_FROM_THIN_AIR;
     if (st == INS_OK && h->has_open_lists)
         st = ins_freeze_open_lists(h, err);
     release(&l);

@@ -139,6 +139,16 @@ static enum ins_status check_writers(const struct ins_history *h, struct ins_err
     return INS_OK;
 }
 
+/* Who appended what the known orders list. */
+static enum ins_status check_orders(const struct ins_history *h, struct ins_error *err)
+{
+    const uint64_t n = h->list_order_off ? h->list_order_off[h->n_keys] : 0;
+    for (uint64_t i = 0; i < n; i++)
+        if (h->list_order_txn[i] != ins_op_txn(h, h->list_order_op[i]))
+            return broken(err, 9, i);
+    return INS_OK;
+}
+
 enum ins_status ins_history_validate(const struct ins_history *h, struct ins_error *err)
 {
     enum ins_status st = check_slices(h, err);
@@ -148,5 +158,7 @@ enum ins_status ins_history_validate(const struct ins_history *h, struct ins_err
         st = ins_history_validate_lists(h, NULL, err);
     if (st == INS_OK)
         st = check_ops(h, err);
+    if (st == INS_OK)
+        st = check_orders(h, err);
     return st;
 }

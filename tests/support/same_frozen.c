@@ -14,6 +14,7 @@ static void forget(struct ins_history *h)
     h->group_txn = NULL;
     h->list_order_off = NULL;
     h->list_order_op = NULL;
+    h->list_order_txn = NULL;
     h->n_ambiguous = h->n_groups = 0;
     h->has_lists = h->has_registers = h->has_times = h->has_duplicates = false;
     h->has_misreads = h->may_not_repeat = h->has_open_lists = false;
@@ -44,7 +45,9 @@ static bool same_orders(const struct ins_history *a, const struct ins_history *b
     const size_t offs = ((size_t)a->n_keys + 1) * sizeof *a->list_order_off;
     return !memcmp(a->list_order_off, b->list_order_off, offs) &&
            !memcmp(a->list_order_op, b->list_order_op,
-                   a->list_order_off[a->n_keys] * sizeof *a->list_order_op);
+                   a->list_order_off[a->n_keys] * sizeof *a->list_order_op) &&
+           !memcmp(a->list_order_txn, b->list_order_txn,
+                   a->list_order_off[a->n_keys] * sizeof *a->list_order_txn);
 }
 
 static bool same_ambiguous(const struct ins_history *a, const struct ins_history *b)
@@ -73,9 +76,10 @@ static bool same_again(struct ins_history *h, bool indexed)
         same = same_index(&old, h) && !memcmp(status, h->txn_status, h->n_txns) &&
                same_orders(&old, h) && same_ambiguous(&old, h);
     ins_free(status);
-    void *const arrays[] = {old.op_from,      old.key_writer_off,  old.key_writer,
-                            old.ambiguous_op, old.ambiguous_group, old.group_off,
-                            old.group_txn,    old.list_order_off,  old.list_order_op};
+    void *const arrays[] = {old.op_from,       old.key_writer_off,  old.key_writer,
+                            old.ambiguous_op,  old.ambiguous_group, old.group_off,
+                            old.group_txn,     old.list_order_off,  old.list_order_op,
+                            old.list_order_txn};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         ins_free(arrays[i]);
     return same;
