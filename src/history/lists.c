@@ -547,9 +547,11 @@ static bool copy_orders(const struct ins_lists *l)
         return false;
     for (ins_key k = 0; k < h->n_keys; k++)
         for (uint32_t i = 0; i < l->known[k]; i++) {
-            const uint64_t to = h->list_order_off[k] + i;
-            h->list_order_op[to] = l->elem_op.at[l->order_at[k] + i];
-            h->list_order_txn[to] = appender(l, k, h->list_order_op[to]);
+            const uint64_t at = l->order_at[k] + i, to = h->list_order_off[k] + i;
+            const uint32_t from = l->equal[k] ? INS_NONE : l->end[at].from;
+            h->list_order_op[to] = l->elem_op.at[at];
+            h->list_order_txn[to] =
+                from < INS_FROM_SPECIAL ? from : appender(l, k, h->list_order_op[to]);
         }
     return true;
 }
