@@ -86,6 +86,8 @@ void ins_builder_expect(struct ins_builder *b, uint64_t bytes)
     b->op_key.cap = b->op_key.at ? ops : 0;
     b->op_value.at = INS_NEW(uint64_t, ops);
     b->op_value.cap = b->op_value.at ? ops : 0;
+    b->lists.elem.at = INS_NEW(uint64_t, ops);
+    b->lists.elem.cap = b->lists.elem.at ? ops : 0;
 }
 
 void ins_builder_limit(struct ins_builder *b, struct ins_limit *limit)
