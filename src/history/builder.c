@@ -76,16 +76,16 @@ struct ins_builder *ins_builder_new(void)
     return b;
 }
 
-/* No memory for a guess is no failure. */
+/* Operations are added at the end, which needs no huge pages; lists grow anywhere.  No
+ * memory for a guess is no failure. */
 void ins_builder_expect(struct ins_builder *b, uint64_t bytes)
 {
     const size_t ops = bytes / BYTES_AN_OP;
     if (ops < MANY_OPS)
         return;
-    b->op_key.at = INS_NEW(uint32_t, ops);
-    b->op_key.cap = b->op_key.at ? ops : 0;
-    b->op_value.at = INS_NEW(uint64_t, ops);
-    b->op_value.cap = b->op_value.at ? ops : 0;
+    (void)ins_vec_u32_reserve(&b->op_key, ops);
+    (void)ins_vec_u64_reserve(&b->op_value, ops);
+    b->op_key.failed = b->op_value.failed = 0;
     b->lists.elem.at = INS_NEW(uint64_t, ops);
     b->lists.elem.cap = b->lists.elem.at ? ops : 0;
 }
