@@ -67,8 +67,8 @@ static inline void ins_elle_space(struct ins_elle_lex *x)
         IN_JSON = IN_BOTH | 1 << INS_ELLE_COMMA | 1 << INS_ELLE_SPECIAL
     };
     const char *p = x->p;
-    if (x->end - p >
-        2) { /* most often there is one blank, or a comma and one, or none */
+    /* Most often there is one blank, or a comma and one, or none. */
+    if (x->end - p > 2) {
         p += !x->json && *p == ',';
         p += *p == ' ';
         const unsigned class = ins_elle_class[(unsigned char)*p];

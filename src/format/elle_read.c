@@ -200,10 +200,6 @@ static enum function take_function(struct ins_elle_lex *x)
 {
     const char *f;
     size_t len;
-    if (ins_elle_take_word(x, "r"))
-        return FUNCTION_R;
-    if (ins_elle_take_word(x, "append"))
-        return FUNCTION_APPEND;
     if (!ins_elle_name(x, &f, &len))
         return FUNCTION_NONE;
     return ins_elle_is(f, len, "r")        ? FUNCTION_R

@@ -210,7 +210,7 @@ static bool survey(struct ins_lists *l)
             else if (kind == OWN_READ)
                 put(h, t, op, &l->own);
         }
-    return true;
+    return !ins_limit_hit(l->limit); /* else some are missing */
 }
 
 /* Resolve the elements of chain c, whose key is at hand and has no equal elements. */
@@ -643,7 +643,7 @@ enum ins_status ins_freeze_lists(struct ins_history *h, struct ins_limit *limit,
     /* Now it is known which transactions count. */
     if (st == INS_OK && (!find_orders(&l) || !copy_orders(&l)))
         st = stopped(&l, err);
-    for (uint32_t op = 0; op < h->n_ops && !h->has_misreads; op++)
+    for (uint32_t op = 0; st == INS_OK && op < h->n_ops && !h->has_misreads; op++)
         h->has_misreads = is_list_read(h, op) && h->op_from[op] >= INS_FROM_THIN_AIR;
     if (st == INS_OK && h->has_open_lists)
         st = ins_freeze_open_lists(h, err);
