@@ -5,7 +5,7 @@ MESON_ARGS ?=
 CI_ARGS := $(if $(CI),--werror)
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo test check bench e2e asan tsan fuzz lint format install clean \
+.PHONY: all deps demo test quick check bench e2e asan tsan fuzz lint format install clean \
 	update-docs update-golden
 
 all: $(BUILD)/build.ninja
@@ -32,6 +32,14 @@ test:
 	@scripts/deps-debian.sh test
 	@$(MAKE) --no-print-directory $(BUILD)/with-tests all
 	@scripts/run-tests $(BUILD)
+
+# What matters while editing: everything but the tests of suite "long", and the
+# oracle on few histories.
+quick:
+	@scripts/deps-debian.sh test
+	@$(MAKE) --no-print-directory $(BUILD)/with-tests all
+	@$(BUILD)/tests/property/test_levels 2000 >/dev/null
+	@scripts/run-tests $(BUILD) --no-suite long
 
 check: test
 
