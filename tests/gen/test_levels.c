@@ -2,7 +2,7 @@
  * nothing below it: judged by the oracle, on histories small enough for it. */
 #include "check/result.h"
 #include "gen/gen.h"
-#include "oracle.h"
+#include "oracle_levels.h"
 
 #include <string.h>
 
@@ -52,7 +52,7 @@ static unsigned judge(const struct ins_gen_options *o, struct tiny_history *tiny
     if (!fits)
         (void)printf("# does not fit or is not valid: %s\n", err.text);
     ins_history_free(h);
-    return fits ? oracle_check(tiny) : 0;
+    return fits ? oracle_levels(tiny) : 0;
 }
 
 static void a_level_holds(int l, int v)

@@ -9,7 +9,7 @@
  * any. */
 #include "check/check.h"
 #include "format/format.h"
-#include "oracle.h"
+#include "oracle_levels.h"
 #include "recheck.h"
 
 #include <dirent.h>
@@ -104,7 +104,7 @@ static const char *wrong_oracle(const struct ins_history *h, const struct expect
     struct tiny_history tiny;
     if (!tiny_from_history(&tiny, h))
         return NULL;
-    const unsigned holds = oracle_check(&tiny);
+    const unsigned holds = oracle_levels(&tiny);
     const bool gave_up = e->verdict[INS_SER] == INS_UNDECIDED;
     for (int l = 0; l < INS_N_LEVELS; l++) {
         const bool passes = (holds >> l) & 1;

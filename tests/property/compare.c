@@ -4,7 +4,7 @@
 #include "check/check.h"
 #include "complete.h"
 #include "explain/verify.h"
-#include "oracle.h"
+#include "oracle_levels.h"
 #include "recheck.h"
 #include "report/report.h"
 
@@ -186,7 +186,7 @@ const char *compare_history(const struct tiny_history *tiny, struct tally *tally
     if (!check_all(h, &r))
         wrong = "it is not checked";
     if (!wrong)
-        wrong = wrong_verdicts(h, r, oracle_check(tiny), tally);
+        wrong = wrong_verdicts(h, r, oracle_levels(tiny), tally);
     if (!wrong)
         wrong = wrong_counts(h, r);
     if (!wrong)
@@ -213,7 +213,7 @@ const char *compare_history(const struct tiny_history *tiny, struct tally *tally
 static void write_verdicts(const struct tiny_history *tiny, FILE *out)
 {
     static const char *const word[] = {"-", "pass", "fail", "unknown"};
-    const unsigned holds = oracle_check(tiny);
+    const unsigned holds = oracle_levels(tiny);
     struct ins_error err = {0};
     struct ins_history *h;
     struct ins_result *r = NULL;

@@ -4,7 +4,7 @@
 #include "check/certificate.h"
 #include "check/check.h"
 #include "explain/verify.h"
-#include "oracle.h"
+#include "oracle_levels.h"
 #include "tiny.h"
 
 #include <inttypes.h>
@@ -73,7 +73,7 @@ static bool claims_hold(const struct run *q, const char *text, size_t len)
             if (strncmp(at + 6, id[l], n) != 0 || at[6 + n] != ' ')
                 continue;
             const bool pass = !strncmp(at + 7 + n, "pass", 4);
-            if (pass != ((q->holds >> (ORACLE_RC + l) & 1) != 0))
+            if (pass != ((q->holds >> (INS_RC + l) & 1) != 0))
                 return false;
         }
     return true;
@@ -213,7 +213,7 @@ static void judge(struct run *q, bool tiny, uint32_t levels)
         q->wrong = "the history cannot be built";
         return;
     }
-    q->holds = tiny ? oracle_check(&q->tiny) : levels_that_hold(q->h);
+    q->holds = tiny ? oracle_levels(&q->tiny) : levels_that_hold(q->h);
     const struct ins_check_options o = {
         .levels = levels, .threads = 1, .certificate = true};
     if (ins_check(q->h, &o, &r, &err) != INS_OK)

@@ -27,10 +27,12 @@ struct world {
     unsigned n_reads;
     uint8_t version[TINY_KEYS][NODES]; /* writers of a key in version order */
     uint8_t n_versions[TINY_KEYS];     /* 0: not ordered yet */
-    struct relation so, wr;
-    enum oracle_level level; /* the one that version orders are tried for */
+    struct relation so, wr;            /* so: as the variant has it */
+    enum oracle_base base;             /* the one that version orders are tried for */
     bool found;
-    unsigned holds;
+    bool own_reads; /* internal reads must return own writes: not so at pl2 */
+    uint32_t bases; /* bit set of the bases that are looked at */
+    uint32_t holds;
 };
 
 static bool has(const struct relation *r, unsigned a, unsigned b)
@@ -210,6 +212,78 @@ static bool list_read_matches(struct world *w, struct read *r)
     return false;
 }
 
+/* Does the list read `at`, which comes after own appends, end in them? */
+static bool ends_in_own_appends(const struct tiny_txn *t, unsigned at)
+{
+    const struct tiny_op *op = &t->op[at];
+    uint8_t own;
+    const unsigned n = own_writes(t, at, op->key, &own);
+    unsigned place = op->len - n;
+    if (op->len < n)
+        return false;
+    for (unsigned i = 0; i < at; i++)
+        if (t->op[i].type == TINY_WRITE && t->op[i].key == op->key &&
+            op->list[place++] != t->op[i].value)
+            return false;
+    return true;
+}
+
+/* An append of `value` to the key of list read `at` of `reader` that the list may show:
+ * not an aborted one, nor one that the reader makes later. */
+struct append {
+    unsigned node, op;
+};
+
+static unsigned appends_of(const struct world *w, unsigned reader, unsigned at,
+                           uint8_t value, struct append *last)
+{
+    const unsigned key = txn_of(w, reader)->op[at].key;
+    unsigned n = 0;
+    for (unsigned node = 1; node < w->n; node++) {
+        const struct tiny_txn *t = txn_of(w, node);
+        for (unsigned i = 0; t->status != TINY_ABORTED && i < t->n_ops; i++)
+            if (t->op[i].type == TINY_WRITE && t->op[i].key == key &&
+                t->op[i].value == value && (node != reader || i < at)) {
+                *last = (struct append){node, i};
+                n++;
+            }
+    }
+    return n;
+}
+
+/* Does a list show `value` among its first n elements? */
+static unsigned times_shown(const struct tiny_op *op, unsigned n, uint8_t value)
+{
+    unsigned shown = 0;
+    for (unsigned i = 0; i < n; i++)
+        shown += op->list[i] == value;
+    return shown;
+}
+
+/* A list that does not end in its reader's own appends (d, e) is passed over at pl2,
+ * unless its elements break something else: one that nobody appended, one that is shown
+ * more often than appended, or one behind an append of the same transaction that is
+ * left out.  Behind an element that several appends may be, the last is not judged. */
+static bool elements_are_fine(const struct world *w, unsigned reader, unsigned at)
+{
+    const struct tiny_op *op = &txn_of(w, reader)->op[at];
+    bool open = false;
+    for (unsigned i = 0; i < op->len; i++) {
+        struct append a = {0};
+        const unsigned n = appends_of(w, reader, at, op->list[i], &a);
+        if (times_shown(op, op->len, op->list[i]) > n)
+            return false;
+        open |= n > 1;
+        for (unsigned before = 0; !open && before < a.op; before++) {
+            const struct tiny_op *other = &txn_of(w, a.node)->op[before];
+            if (other->type == TINY_WRITE && other->key == op->key &&
+                !times_shown(op, i, other->value))
+                return false;
+        }
+    }
+    return true;
+}
+
 /* A list read after own appends must show all versions before its transaction's and
  * then exactly those own appends. */
 static bool own_list_read_matches(const struct world *w, unsigned node, unsigned at)
@@ -218,6 +292,8 @@ static bool own_list_read_matches(const struct world *w, unsigned node, unsigned
     const struct tiny_op *op = &t->op[at];
     uint8_t list[TINY_TXNS * TINY_OPS];
     unsigned before = 0;
+    if (!w->own_reads && !ends_in_own_appends(t, at))
+        return elements_are_fine(w, node, at);
     while (w->version[op->key][before] != node)
         before++;
     unsigned len = list_after(w, op->key, before, list);
@@ -255,7 +331,7 @@ static uint16_t shown_by_own_reads(const struct world *w, unsigned node)
         const unsigned key = t->op[i].key;
         uint8_t own;
         if (!is_known_read(&t->op[i]) || !w->h->list[key] ||
-            !own_writes(t, i, key, &own))
+            !own_writes(t, i, key, &own) || !ends_in_own_appends(t, i))
             continue;
         for (unsigned v = 0; w->version[key][v] != node; v++)
             shown = (uint16_t)(shown | 1u << w->version[key][v]);
@@ -288,15 +364,20 @@ static bool counted_are_observed(const struct world *w)
 static struct relation session_order(const struct world *w)
 {
     struct relation so = {0};
-    for (unsigned b = 1; b < w->n; b++) {
-        if (!is_counted(w, b))
-            continue;
-        add(&so, 0, b);
-        for (unsigned a = 1; a < b; a++)
+    for (unsigned b = 1; b < w->n; b++)
+        for (unsigned a = 1; is_counted(w, b) && a < b; a++)
             if (is_counted(w, a) && txn_of(w, a)->session == txn_of(w, b)->session)
                 add(&so, a, b);
-    }
     return so;
+}
+
+static struct relation initial_first(const struct world *w)
+{
+    struct relation first = {0};
+    for (unsigned node = 1; node < w->n; node++)
+        if (is_counted(w, node))
+            add(&first, 0, node);
+    return first;
 }
 
 static struct relation reads_from(const struct world *w)
@@ -319,6 +400,22 @@ static struct relation real_time(const struct world *w)
                 txn_of(w, a)->end < txn_of(w, b)->begin)
                 add(&rt, a, b);
     return rt;
+}
+
+/* What a variant takes for session order.  At pl2 sessions do not matter. */
+static struct relation order_between(const struct world *w, enum oracle_base base,
+                                     enum oracle_variant variant)
+{
+    struct relation r = initial_first(w);
+    if (variant != ORACLE_FREE && base != ORACLE_PL2) {
+        const struct relation so = session_order(w);
+        r = either(r, &so);
+    }
+    if (variant == ORACLE_STRONG) {
+        const struct relation rt = real_time(w);
+        r = either(r, &rt);
+    }
+    return r;
 }
 
 static struct relation version_order(const struct world *w)
@@ -348,7 +445,15 @@ static struct relation anti_dependency(const struct world *w)
     return rw;
 }
 
-/* ---- pc, si, ser, sser ---- */
+/* ---- psi, pc, si, ser ---- */
+
+static bool irreflexive(const struct relation *r)
+{
+    for (unsigned i = 0; i < NODES; i++)
+        if (has(r, i, i))
+            return false;
+    return true;
+}
 
 static bool strong_condition(const struct world *w)
 {
@@ -356,29 +461,30 @@ static bool strong_condition(const struct world *w)
     const struct relation ww = version_order(w);
     const struct relation rw = anti_dependency(w);
     const struct relation all = either(dep, &ww);
-    struct relation r, step;
-    switch (w->level) {
+    struct relation path, step;
+    switch (w->base) {
+    case ORACLE_PSI: /* (SO u WR u WW)+;RW? */
+        path = closure(all);
+        step = then(&path, &rw);
+        return irreflexive(&path) && irreflexive(&step);
     case ORACLE_PC: /* (SO u WR);RW? u WW */
         step = then(&dep, &rw);
         return acyclic(either(either(dep, &step), &ww));
     case ORACLE_SI: /* (SO u WR u WW);RW? */
         step = then(&all, &rw);
         return acyclic(either(all, &step));
-    case ORACLE_SSER:
-        r = real_time(w);
-        return acyclic(either(either(all, &rw), &r));
     case ORACLE_SER:
-    case ORACLE_CI:
+    case ORACLE_PL2:
     case ORACLE_RC:
     case ORACLE_RA:
     case ORACLE_CC:
-    case ORACLE_LEVELS:
+    case ORACLE_BASES:
         break;
     }
     return acyclic(either(all, &rw));
 }
 
-/* ---- rc, ra, cc ---- */
+/* ---- pl2, rc, ra, cc ---- */
 
 struct commit_search {
     const struct world *w;
@@ -452,15 +558,15 @@ static struct relation atomic_pairs(const struct world *w, const struct relation
     return before;
 }
 
-static bool weak_condition(const struct world *w, enum oracle_level level)
+static bool weak_condition(const struct world *w, enum oracle_base base)
 {
     struct commit_search s = {.w = w, .respects = either(w->so, &w->wr)};
     const struct relation causal = closure(s.respects);
     const struct relation lists = version_order(w);
-    if (level == ORACLE_RC)
+    if (base == ORACLE_RC)
         s.before = monotonic_pairs(w);
-    else
-        s.before = atomic_pairs(w, level == ORACLE_RA ? &s.respects : &causal);
+    else if (base != ORACLE_PL2)
+        s.before = atomic_pairs(w, base == ORACLE_RA ? &s.respects : &causal);
     s.before = either(s.before, &lists);
     for (unsigned node = 0; node < w->n; node++)
         s.total += is_counted(w, node);
@@ -530,33 +636,54 @@ static void found_orders(struct world *w)
     w->found = strong_condition(w);
 }
 
-static void judge(struct world *w)
+static bool condition(struct world *w, enum oracle_base base)
 {
     static const struct ordering registers = {false, still_acyclic, found_orders};
+    if (base <= ORACLE_CC)
+        return weak_condition(w, base);
+    w->base = base;
+    w->found = false;
+    order_keys(w, 0, &registers);
+    const bool found = w->found;
+    w->found = false;
+    return found;
+}
+
+/* A variant takes fewer pairs than the one before it, so it holds when that one does.
+ */
+static void judge(struct world *w)
+{
     if (!counted_are_observed(w))
         return;
-    w->so = session_order(w);
     w->wr = reads_from(w);
-    for (unsigned level = ORACLE_RC; level <= ORACLE_CC; level++)
-        if (!((w->holds >> level) & 1) && weak_condition(w, (enum oracle_level)level))
-            w->holds |= 1u << level;
-    for (unsigned level = ORACLE_PC; level <= ORACLE_SSER; level++) {
-        if ((w->holds >> level) & 1)
-            continue;
-        w->level = (enum oracle_level)level;
-        w->found = false;
-        order_keys(w, 0, &registers);
-        if (w->found)
-            w->holds |= 1u << level;
-        w->found = false;
-    }
+    for (int base = 0; base < ORACLE_BASES; base++)
+        for (int variant = 0; variant < ORACLE_VARIANTS; variant++) {
+            const uint32_t bit = UINT32_C(1) << oracle_level(base, variant);
+            if (!(w->bases >> base & 1) || (w->holds & bit))
+                continue;
+            w->so = order_between(w, base, variant);
+            const bool implied = variant > 0 && (w->holds & bit >> 1);
+            if (implied || condition(w, base))
+                w->holds |= bit;
+        }
+}
+
+/* All variants of the bases that are looked at. */
+static uint32_t levels_of(uint32_t bases)
+{
+    uint32_t levels = 0;
+    for (int base = 0; base < ORACLE_BASES; base++)
+        if (bases >> base & 1)
+            levels |= ((UINT32_C(1) << ORACLE_VARIANTS) - 1)
+                      << oracle_level(base, ORACLE_STRONG);
+    return levels;
 }
 
 /* Every source for every external register read, then every order of every list. */
 static void choose_sources(struct world *w, unsigned i)
 {
     static const struct ordering lists = {true, list_reads_match, judge};
-    const unsigned all = (1u << ORACLE_LEVELS) - (1u << ORACLE_RC);
+    const uint32_t all = levels_of(w->bases);
     if ((w->holds & all) == all)
         return;
     while (i < w->n_reads && w->h->list[w->read[i].key])
@@ -681,14 +808,7 @@ static uint16_t own_list_writers(const struct world *w, unsigned node, unsigned 
     const struct read r = {.reader = (uint8_t)node, .op = (uint8_t)at, .key = op->key};
     uint8_t own;
     const unsigned n = own_writes(t, at, op->key, &own);
-    if (op->len < n)
-        return 0;
-    unsigned place = op->len - n;
-    for (unsigned i = 0; i < at; i++)
-        if (t->op[i].type == TINY_WRITE && t->op[i].key == op->key &&
-            op->list[place++] != t->op[i].value)
-            return 0;
-    return list_writers(w, &r, op->len - n);
+    return ends_in_own_appends(t, at) ? list_writers(w, &r, op->len - n) : 0;
 }
 
 /* Whom must the counted transactions have read from? */
@@ -729,7 +849,19 @@ static bool cut_isolation(struct world *w, uint16_t committed)
     return external_reads_agree(w);
 }
 
-unsigned oracle_check(const struct tiny_history *h)
+/* Every subset of the indeterminate transactions, the empty one last. */
+static void choose_counted(struct world *w, uint16_t committed, uint16_t open)
+{
+    for (unsigned chosen = open;; chosen = (chosen - 1) & open) {
+        w->counted = (uint16_t)(committed | chosen);
+        if (list_reads(w) || !w->own_reads)
+            choose_sources(w, 0);
+        if (!chosen)
+            break;
+    }
+}
+
+uint32_t oracle_check(const struct tiny_history *h)
 {
     struct world w = {.h = h, .n = h->n_txns + 1u};
     uint16_t committed = 1, open = 0;
@@ -740,14 +872,33 @@ unsigned oracle_check(const struct tiny_history *h)
             open = (uint16_t)(open | 1u << node);
     }
     if (cut_isolation(&w, committed))
-        w.holds |= 1u << ORACLE_CI;
-    /* Every subset of the indeterminate transactions, the empty one last. */
-    for (unsigned chosen = open;; chosen = (chosen - 1) & open) {
-        w.counted = (uint16_t)(committed | chosen);
-        if (list_reads(&w))
-            choose_sources(&w, 0);
-        if (!chosen)
-            break;
-    }
+        w.holds |= UINT32_C(1) << ORACLE_CI;
+    w.own_reads = true;
+    w.bases = (1u << ORACLE_BASES) - 1;
+    choose_counted(&w, committed, open);
+    /* What holds with all reads judged holds all the more with d and e passed over. */
+    w.own_reads = false;
+    w.bases = 1u << ORACLE_PL2;
+    choose_counted(&w, committed, open);
     return w.holds;
+}
+
+static const char *const names[ORACLE_LEVELS] = {
+    "strong-pl2", "pl2",       "free-pl2",   "strong-rc", "rc",
+    "free-rc",    "strong-ra", "ra",         "free-ra",   "strong-cc",
+    "cc",         "free-cc",   "strong-psi", "psi",       "free-psi",
+    "strong-pc",  "pc",        "free-pc",    "strong-si", "si",
+    "free-si",    "sser",      "ser",        "free-ser",  "ci"};
+
+const char *oracle_name(unsigned level)
+{
+    return names[level];
+}
+
+unsigned oracle_find(const char *name)
+{
+    unsigned level = 0;
+    while (level < ORACLE_LEVELS && strcmp(names[level], name) != 0)
+        level++;
+    return level;
 }
