@@ -56,6 +56,11 @@ static enum ins_status read_all(int fd, struct bytes *out, struct ins_error *err
     }
 }
 
+static bool is_zero(const char *data, size_t size)
+{
+    return !size || (!*data && !memcmp(data, data + 1, size - 1));
+}
+
 static enum ins_status unpack_gz(const char *data, size_t size, struct bytes *out,
                                  struct ins_error *err)
 {
@@ -72,8 +77,8 @@ static enum ins_status unpack_gz(const char *data, size_t size, struct bytes *ou
             z.avail_in = (uInt)n;
             fed += n;
         }
-        if (rc == Z_STREAM_END) { /* another member, or the end */
-            if (!z.avail_in && fed == size)
+        if (rc == Z_STREAM_END) { /* another member, or the end, padded with zeros */
+            if (is_zero(data + fed - z.avail_in, size - fed + z.avail_in))
                 break;
             (void)inflateReset(&z);
         }

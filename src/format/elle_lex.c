@@ -414,6 +414,10 @@ static bool take_big_number(struct ins_elle_lex *x, const char *what,
         x->p++; /* Clojure's mark of a big integer */
     if (!digits || !ins_elle_delimits(x, x->p))
         return ins_elle_expected(x, what);
+    if (*begin == '0' && x->p > begin + 1 && begin[1] != 'N')
+        return ins_elle_expected(x,
+                                 "a number without leading zeros, which EDN and JSON "
+                                 "do not have (Clojure reads them as octal)");
     if (!fits || (negative && n > (uint64_t)1 << 63))
         return ins_elle_expected(x, "a number from -2^63 to 2^64-1");
     *lit = negative && n ? (struct ins_lit){.kind = INS_LIT_NEG, .number = 0 - n}

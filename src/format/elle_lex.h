@@ -113,7 +113,7 @@ static inline bool ins_elle_next(struct ins_elle_lex *x, char close, bool first)
 
 /* The number at p and how many digits it has, up to 15; 0 for none or a longer one, or
  * near the end of the file. */
-static inline unsigned ins_elle_short_number(const struct ins_elle_lex *x,
+static inline unsigned ins_elle_short_digits(const struct ins_elle_lex *x,
                                              const char *p, uint64_t *number)
 {
     static const uint32_t power[] = {1,     10,     100,     1000,
@@ -130,6 +130,14 @@ static inline unsigned ins_elle_short_number(const struct ins_elle_lex *x,
         return 0;
     *number = more ? *number * power[more] + low : *number;
     return n + more;
+}
+
+/* The same for a number; 0 also for leading zeros, which the slow way reports. */
+static inline unsigned ins_elle_short_number(const struct ins_elle_lex *x,
+                                             const char *p, uint64_t *number)
+{
+    const unsigned n = ins_elle_short_digits(x, p, number);
+    return n > 1 && *p == '0' ? 0 : n;
 }
 
 /* A number, a string, a keyword or nil. */

@@ -109,12 +109,12 @@ static inline unsigned list_number(const struct ins_elle_lex *x, const char *p,
 {
     const unsigned first = (unsigned)p[0] - '0', second = (unsigned)p[1] - '0';
     *n = first;
-    if (first >= 10)
-        return 0;
+    if (first - 1 >= 9) /* 0 stands alone */
+        return !first && second >= 10;
     if (second >= 10)
         return 1;
     *n = 10 * first + second;
-    return (unsigned)p[2] - '0' >= 10 ? 2 : ins_elle_short_number(x, p, n);
+    return (unsigned)p[2] - '0' >= 10 ? 2 : ins_elle_short_digits(x, p, n);
 }
 
 /* Short numbers and what separates them: nearly all lists, and most of a file with
@@ -611,10 +611,15 @@ static bool take_event(struct reader *r, struct event *e)
 {
     struct ins_elle_lex *x = &r->x;
     x->p++;
+    unsigned seen = 0; /* a bit a field */
     for (bool first = true; ins_elle_next(x, '}', first); first = false) {
         enum field field;
         if (!take_field_name(x, &field))
             return false;
+        if (field != FIELD_OTHER && seen >> field & 1)
+            return ins_elle_expected(x, "each field once in an event; a key of the map "
+                                        "is there twice");
+        seen |= 1u << field;
         ins_elle_space(x);
         if (x->json) {
             if (x->p == x->end || *x->p++ != ':')

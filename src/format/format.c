@@ -14,6 +14,7 @@ static const struct ins_format formats[] = {
     {.id = "insula",
      .description = "our own text: one transaction a line, expresses everything",
      .holds = INS_HOLDS_ALL,
+     .text = true,
      .read = ins_text_read,
      .write = ins_text_write},
     {.id = "insulab",
@@ -25,18 +26,21 @@ static const struct ins_format formats[] = {
      .description = "Plume and AWDIT text: r(key,value,session,txn)",
      .holds = INS_HOLDS_ABORTED,
      .guesses_init = true,
+     .text = true,
      .read = ins_plume_read,
      .can_express = ins_plume_can_express,
      .write = ins_plume_write},
     {.id = "edn",
      .description = "Jepsen and Elle events: {:type :ok, :value [[:r 1 2]]}",
      .holds = INS_HOLDS_ALL & ~INS_HOLDS_INIT,
+     .text = true,
      .read = ins_edn_read,
      .can_express = ins_elle_can_express,
      .write = ins_edn_write},
     {.id = "json",
      .description = "the same events in JSON, an array or one object a line",
      .holds = INS_HOLDS_ALL & ~(INS_HOLDS_INIT | INS_HOLDS_KEYWORDS),
+     .text = true,
      .read = ins_json_read,
      .can_express = ins_elle_can_express,
      .write = ins_json_write},
@@ -58,6 +62,7 @@ static const struct ins_format formats[] = {
     {.id = "awdit",
      .description = "AWDIT's test format: w k v, ----- and =====",
      .guesses_init = true,
+     .text = true,
      .read = ins_awdit_read,
      .can_express = ins_awdit_can_express,
      .write = ins_awdit_write},
@@ -127,12 +132,26 @@ enum ins_status ins_format_read(const struct ins_format *f, const struct ins_inp
     return st == INS_OK ? finish(f, f->read(in, o, out, err), out) : st;
 }
 
+/* Past the mark that some editors put in front of UTF-8.  Binary formats have none, but
+ * may begin with such bytes. */
+static void skip_mark(struct ins_input *in, const struct ins_format *f)
+{
+    static const char mark[] = {'\xef', '\xbb', '\xbf'};
+    if (in->size < sizeof mark || memcmp(in->data, mark, sizeof mark) != 0 ||
+        (f ? !f->text : ins_detect_bytes(in->data, in->size) != NULL))
+        return;
+    in->data += sizeof mark;
+    in->size -= sizeof mark;
+}
+
 static enum ins_status load_stream(const char *path, const struct ins_read_options *o,
                                    const struct ins_format *f, struct ins_history **out,
                                    struct ins_error *err)
 {
     struct ins_input in = {0};
     enum ins_status st = ins_input_open(&in, path, o->limit, err);
+    if (st == INS_OK)
+        skip_mark(&in, f);
     if (st == INS_OK && !f) {
         const char *id = ins_detect_bytes(in.data, in.size);
         if (id)

@@ -40,6 +40,7 @@ struct ins_format {
     unsigned holds;        /* INS_HOLDS_* */
     bool directory;        /* a history is a directory of files */
     bool guesses_init;     /* ins_read_options.init applies */
+    bool text;             /* may begin with a byte order mark */
     const char *file_name; /* the file to read where a directory is given, or NULL */
     /* Read a whole stream; a directory format reads one of its files. */
     enum ins_status (*read)(const struct ins_input *in,

@@ -83,6 +83,11 @@ static enum ins_status find_txn(struct plume *p, int64_t name, uint32_t *out,
 static enum ins_status group_run(struct plume *p, uint32_t r, struct ins_error *err)
 {
     struct ins_plume_run *run = &p->lines.run.at[r];
+    if (run->txn < -1)
+        return ins_fail(err, INS_E_INPUT, (uint64_t)run->op + 1,
+                        "transaction %" PRId64
+                        ", expected -1 for an aborted one or a number from 0 on",
+                        run->txn);
     const uint32_t session = ins_number_map_add(&p->session, run->session);
     if (session == INS_NONE)
         return ins_nomem(err, "the sessions");

@@ -1,0 +1,28 @@
+# What files come with that is not the history itself, and what happens to them while
+# they are read.
+bats_require_minimum_version 1.5.0
+load common
+
+@test "a byte order mark in front of text is passed over" {
+    "$INSULA" gen --no-times --txns 50 --seed 1 -o h.insula
+    for format in insula plume edn json awdit; do
+        "$INSULA" convert -q --lossy -t $format h.insula plain
+        { printf '\xef\xbb\xbf'; cat plain; } >marked
+        "$INSULA" stats --json plain | jq -c 'del(.path)' >expected
+        "$INSULA" stats --json marked | jq -c 'del(.path)' | cmp - expected
+        "$INSULA" stats --json -f $format marked | jq -c 'del(.path)' | cmp - expected
+    done
+}
+
+@test "gzip that is padded with zeros is read, other bytes behind it are refused" {
+    "$INSULA" gen --no-times --txns 50 --seed 1 -o h.insula
+    gzip -c h.insula >padded.gz
+    head -c 1000 /dev/zero >>padded.gz
+    "$INSULA" convert -q -t insula padded.gz - | cmp - h.insula
+    # Several members, and zeros over more than one piece.
+    { gzip -c h.insula; gzip -c /dev/null; head -c 3000000 /dev/zero; } >more.gz
+    "$INSULA" convert -q -t insula more.gz - | cmp - h.insula
+    { gzip -c h.insula; head -c 100 /dev/zero; printf x; } >bad.gz
+    run -3 "$INSULA" stats bad.gz
+    [[ $output == *"damaged gzip data"* ]]
+}
