@@ -7,7 +7,8 @@ int cmd_verify(const struct options *o)
     if (!h)
         return EXIT_USAGE;
     struct insula_error err = {0};
-    const int failed = insula_verify(h, o->arg[1], stdout, &err);
+    const struct insula_verify_options verify = {.claims = o->text[OPT_claims]};
+    const int failed = insula_verify(h, o->arg[1], &verify, stdout, &err);
     insula_history_free(h);
     if (!failed)
         return EXIT_PASS;

@@ -231,10 +231,18 @@ INSULA_API const char *insula_level_id(const char *name);
 /* The name of anomaly number i; NULL past the last. */
 INSULA_API const char *insula_anomaly(unsigned i);
 
+struct insula_verify_options {
+    const char *claims; /* "ser=fail,si=pass": must be among what is proved; or NULL */
+};
+
 /* Re-check a certificate with code that shares nothing with the checkers.  0 when it
- * proves what it claims; otherwise the message says which step does not hold. */
+ * proves all that it claims, and what the options ask for; otherwise the message says
+ * which step does not hold.  A certificate that claims nothing proves nothing, which is
+ * no success.  What was proved goes to `out`, a line a level; `out` and `options` may
+ * be NULL. */
 INSULA_API int insula_verify(const struct insula_history *history,
-                             const char *certificate, FILE *out,
+                             const char *certificate,
+                             const struct insula_verify_options *options, FILE *out,
                              struct insula_error *error);
 
 /* ---- reports ---- */

@@ -1,18 +1,54 @@
 #include "handle.h"
 
+#include "base/buf.h"
 #include "base/file.h"
+#include "check/result.h"
 #include "explain/verify.h"
 
+#include <string.h>
+
+/* "causal=pass, ser=fail" with ids instead of aliases. */
+static bool read_claims(const char *text, struct ins_buf *out,
+                        struct insula_error *error)
+{
+    while (*text) {
+        const size_t n = strcspn(text, ", "), id = strcspn(text, "=, ");
+        const enum ins_level l = id ? ins_level_find(text, id) : INS_N_LEVELS;
+        const bool verdict = n == id + 5 && (!strncmp(text + id, "=pass", 5) ||
+                                             !strncmp(text + id, "=fail", 5));
+        if (n && (l == INS_N_LEVELS || !verdict)) {
+            (void)ins_handle_fail(error, INSULA_E_USAGE,
+                                  "expected a level and =pass or =fail, not '%.*s'",
+                                  (int)n, text);
+            return false;
+        }
+        if (n)
+            ins_buf_fmt(out, "%s%s%.5s", out->len ? "," : "", ins_level_table[l].id,
+                        text + id);
+        text += n + (text[n] != '\0');
+    }
+    if (!out->len)
+        (void)ins_handle_fail(error, INSULA_E_USAGE, "no level given");
+    return out->len != 0;
+}
+
 int insula_verify(const struct insula_history *history, const char *certificate,
-                  FILE *out, struct insula_error *error)
+                  const struct insula_verify_options *options, FILE *out,
+                  struct insula_error *error)
 {
     struct ins_error err = {0};
+    struct ins_buf claims = {0};
     struct ins_input in;
-    enum ins_status st = ins_input_open(&in, certificate, NULL, &err);
+    if (options && options->claims && !read_claims(options->claims, &claims, error))
+        return INSULA_E_USAGE;
+    ins_buf_char(&claims, '\0');
+    enum ins_status st = claims.failed ? ins_nomem(&err, "the claims")
+                                       : ins_input_open(&in, certificate, NULL, &err);
     if (st == INS_OK) {
-        st = ins_verify(history->history, in.data, in.size, out, &err);
+        st = ins_verify(history->history, in.data, in.size, claims.at, out, &err);
         ins_input_release(&in);
     }
+    ins_buf_release(&claims);
     if (st == INS_OK)
         return INSULA_OK;
     ins_error_in_file(&err, certificate);

@@ -8,12 +8,13 @@
 #include "check/justify.h"
 
 struct ins_certificate {
-    struct ins_buf text;
-    uint32_t blocks; /* bit set of the levels that have one */
+    const struct ins_history *h;
+    struct ins_buf text; /* the blocks; everything, once it is complete */
+    uint32_t blocks;     /* bit set of the levels that have one */
 };
 
 /* Both return NULL or do nothing when there is no memory; r->certificate->text.failed
- * tells. */
+ * tells in the end. */
 struct ins_certificate *ins_certificate_get(struct ins_result *r,
                                             const struct ins_history *h);
 void ins_certificate_free(struct ins_certificate *c);
@@ -50,7 +51,7 @@ void ins_certificate_choices(struct ins_certificate *c, const struct ins_engine 
                              const uint32_t *order, const uint32_t *source);
 /* When all levels are decided: blocks for the weak levels from the anomalies that are
  * listed, and for what the blocks imply.  A level for which neither is there stays
- * without one. */
+ * without one.  Puts the head in front. */
 void ins_certificate_complete(struct ins_certificate *c, const struct ins_history *h,
                               const struct ins_result *r, uint32_t asked);
 

@@ -133,6 +133,30 @@ static void put_implied(struct ins_certificate *c, const struct ins_result *r,
     }
 }
 
+/* In front of the blocks: what they are about, and the verdict of each. */
+static void put_head(struct ins_certificate *c)
+{
+    if (c->text.failed)
+        return;
+    struct ins_buf all = {0};
+    const char *at = c->text.at, *end = at + c->text.len;
+    ins_buf_fmt(&all, "insula-certificate 2\nhistory %u %u %u\nclaims",
+                c->h->n_sessions, c->h->n_txns, c->h->n_ops);
+    while (at < end) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        if (!strncmp(at, "level ", 6)) {
+            const char *verdict = memchr(at + 6, ' ', (size_t)(stop - at - 6));
+            ins_buf_fmt(&all, " %.*s=%.4s", (int)(verdict - at - 6), at + 6,
+                        verdict + 1);
+        }
+        at = stop + 1;
+    }
+    ins_buf_char(&all, '\n');
+    ins_buf_bytes(&all, c->text.at, c->text.len);
+    ins_buf_release(&c->text);
+    c->text = all;
+}
+
 void ins_certificate_complete(struct ins_certificate *c, const struct ins_history *h,
                               const struct ins_result *r, uint32_t asked)
 {
@@ -154,4 +178,5 @@ void ins_certificate_complete(struct ins_certificate *c, const struct ins_histor
     for (int l = INS_N_LEVELS - 1; l >= INS_RC; l--)
         if (asked >> l & 1 && r->level[l].verdict == INS_PASS && !has_block(c, l))
             put_implied(c, r, l);
+    put_head(c);
 }

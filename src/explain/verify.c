@@ -204,14 +204,14 @@ static bool read_fault(struct ins_verifier *v)
 static bool fail_block(struct ins_verifier *v)
 {
     bool proved = false;
-    if (ins_verify_word(v, "misread")) {
+    if (v->level != V_CI && ins_verify_word(v, "misread")) {
         proved = read_fault(v);
         return proved &&
                (ins_verify_word(v, "end") || ins_verify_fault(v, "expected end"));
     }
     while (!v->bad && !ins_verify_word(v, "end")) {
         bool taken = false;
-        if (ins_verify_word(v, "cycle")) {
+        if (v->level != V_CI && ins_verify_word(v, "cycle")) {
             if (!ins_verify_nodes(v))
                 return false;
             const struct ins_vec_u32 *n = &v->node;
@@ -226,6 +226,8 @@ static bool fail_block(struct ins_verifier *v)
             proved |= v->refuted;
             continue;
         }
+        if (v->level == V_CI)
+            return ins_verify_fault(v, "expected two reads that differ");
         if (!ins_verify_step(v, &taken) || (!taken && !ins_verify_search(v, &taken)))
             return false;
         if (!taken)
@@ -242,8 +244,9 @@ static bool implied_block(struct ins_verifier *v, bool pass, const uint8_t *verd
     const int level = v->level, by = read_level(v);
     if (v->bad || !ins_verify_end_of_line(v))
         return false;
-    const bool holds = pass ? by > level && by > V_RC && verdicts[by] == 1
-                            : by < level && verdicts[by] == 2;
+    const bool holds =
+        pass ? by > level && by > V_RC && verdicts[by] == 1
+             : by < level && (by != V_CI || level != V_RC) && verdicts[by] == 2;
     if (!holds)
         return ins_verify_fault(
             v, "that level does not imply it, or was not proved before");
@@ -278,9 +281,9 @@ static bool block(struct ins_verifier *v, uint8_t *verdicts)
 static bool header(struct ins_verifier *v)
 {
     const struct ins_history *h = v->h;
-    if (!ins_verify_word(v, "insula-certificate") || ins_verify_number(v, 2) != 1 ||
+    if (!ins_verify_word(v, "insula-certificate") || ins_verify_number(v, 3) != 2 ||
         v->bad || !ins_verify_end_of_line(v))
-        return ins_verify_fault(v, "expected insula-certificate 1");
+        return ins_verify_fault(v, "expected insula-certificate 2");
     const bool same = ins_verify_word(v, "history") &&
                       ins_verify_number(v, UINT32_MAX) == h->n_sessions &&
                       ins_verify_number(v, UINT32_MAX) == h->n_txns &&
@@ -290,20 +293,86 @@ static bool header(struct ins_verifier *v)
     return ins_verify_end_of_line(v);
 }
 
-static void run(struct ins_verifier *v, FILE *out)
+/* "claims rc=pass ...": what the blocks prove, all of it. */
+static bool claims(struct ins_verifier *v, uint8_t *claimed)
 {
-    uint8_t verdicts[V_LEVELS] = {0};
-    if (!header(v))
+    bool any = false;
+    if (!ins_verify_word(v, "claims"))
+        return ins_verify_fault(v, "expected claims");
+    for (; ins_verify_more(v); any = true) {
+        bool known = false;
+        for (int l = 0; l < V_LEVELS && !known; l++)
+            for (int verdict = 1; verdict <= 2 && !known; verdict++) {
+                char word[16];
+                (void)snprintf(word, sizeof word, "%s=%s", level_id[l],
+                               verdict == 1 ? "pass" : "fail");
+                known = !claimed[l] && ins_verify_word(v, word);
+                if (known)
+                    claimed[l] = (uint8_t)verdict;
+            }
+        if (!known)
+            return ins_verify_fault(v, "expected a level and its verdict, once");
+    }
+    if (!any)
+        return ins_verify_fault(v, "the certificate claims nothing");
+    return ins_verify_end_of_line(v);
+}
+
+static void run(struct ins_verifier *v)
+{
+    uint8_t verdicts[V_LEVELS] = {0}, claimed[V_LEVELS] = {0};
+    if (!header(v) || !claims(v, claimed))
         return;
     while (!v->bad && v->at < v->end) {
         if (!ins_verify_word(v, "level")) {
             (void)ins_verify_fault(v, "expected level");
             return;
         }
-        if (block(v, verdicts) && out)
-            (void)fprintf(out, "%s %s: proved\n", level_id[v->level],
-                          verdicts[v->level] == 1 ? "pass" : "fail");
+        if (!block(v, verdicts))
+            return;
+        if (verdicts[v->level] != claimed[v->level]) {
+            (void)ins_verify_fault(v, "this block is not what the head claims");
+            return;
+        }
     }
+    for (int l = 0; l < V_LEVELS && !v->bad; l++)
+        if (verdicts[l] != claimed[l])
+            (void)ins_fail(v->err, INS_E_INPUT, v->line,
+                           "'%s=%s' is claimed and not proved", level_id[l],
+                           claimed[l] == 1 ? "pass" : "fail"),
+                v->bad = true;
+    for (int l = 0; l < V_LEVELS && !v->bad; l++)
+        v->proved[l] = verdicts[l];
+}
+
+/* What was asked for, "ser=fail,si=pass", must be among what was proved. */
+static void look_for(struct ins_verifier *v, const char *asked)
+{
+    while (!v->bad && asked && *asked) {
+        const size_t n = strcspn(asked, ",");
+        const char *is = memchr(asked, '=', n);
+        const size_t id = is ? (size_t)(is - asked) : n;
+        const size_t verdict = is ? n - id - 1 : 0;
+        bool found = false;
+        for (int l = 0; l < V_LEVELS; l++)
+            found |= v->proved[l] && verdict == 4 && strlen(level_id[l]) == id &&
+                     !memcmp(level_id[l], asked, id) &&
+                     !memcmp(v->proved[l] == 1 ? "pass" : "fail", is + 1, 4);
+        if (!found) {
+            v->bad = true;
+            (void)ins_fail(v->err, INS_E_INPUT, 0,
+                           "the certificate does not prove '%.*s'", (int)n, asked);
+        }
+        asked += n + (asked[n] == ',');
+    }
+}
+
+static void tell(const struct ins_verifier *v, FILE *out)
+{
+    for (int l = 0; l < V_LEVELS; l++)
+        if (v->proved[l])
+            (void)fprintf(out, "%s %s: proved\n", level_id[l],
+                          v->proved[l] == 1 ? "pass" : "fail");
 }
 
 static void release(struct ins_verifier *v)
@@ -325,7 +394,7 @@ static void release(struct ins_verifier *v)
 }
 
 enum ins_status ins_verify(const struct ins_history *h, const char *text, size_t size,
-                           FILE *out, struct ins_error *err)
+                           const char *asked, FILE *out, struct ins_error *err)
 {
     struct ins_error own = {0};
     struct ins_verifier v = {
@@ -337,7 +406,10 @@ enum ins_status ins_verify(const struct ins_history *h, const char *text, size_t
     if (!v.counts || !v.possible || !v.source) {
         st = ins_nomem(err, "the verifier");
     } else {
-        run(&v, out);
+        run(&v);
+        look_for(&v, asked);
+        if (!v.bad && out)
+            tell(&v, out);
         st = v.bad ? INS_E_INPUT : INS_OK;
     }
     release(&v);

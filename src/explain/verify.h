@@ -13,9 +13,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* INS_OK when every block holds; INS_E_INPUT with the line of the first step that does
- * not.  Says on `out` (may be NULL) what was proved, a line a level. */
+/* INS_OK when everything that the head claims is proved, which is something, and
+ * `asked` ("ser=fail,si=pass"; NULL: nothing in particular) is among it; INS_E_INPUT
+ * with the line of the first step that does not hold.  Says on `out` (may be NULL) what
+ * was proved, a line a level. */
 enum ins_status ins_verify(const struct ins_history *h, const char *text, size_t size,
-                           FILE *out, struct ins_error *err);
+                           const char *asked, FILE *out, struct ins_error *err);
 
 #endif

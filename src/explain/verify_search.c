@@ -382,10 +382,11 @@ static bool line_need(struct ins_verifier *v)
         ok = c->b == d->a;
     } else if (ok && c->kind == CLAIM_PLACE) {
         ok = c->a == d->a;
+    } else if (ok && c->kind != CLAIM_COUNT) {
+        ok = false;
     } else if (ok) {
         bool reads = false;
-        for (uint32_t op = v->h->txn_op[c->a];
-             c->kind == CLAIM_COUNT && op < v->h->txn_op[c->a + 1]; op++)
+        for (uint32_t op = v->h->txn_op[c->a]; op < v->h->txn_op[c->a + 1]; op++)
             reads |= v->source[op] == d->a ||
                      (is_list_read(v, op) && ins_verify_list_shows(v->h, op, d->a));
         ok = reads;

@@ -24,7 +24,8 @@ struct ins_verifier {
     struct ins_error *err;
     const char *at, *end; /* the text that is left */
     uint64_t line;
-    bool bad; /* a step did not hold; err says which */
+    bool bad;                 /* a step did not hold; err says which */
+    uint8_t proved[V_LEVELS]; /* 1 pass, 2 fail */
 
     int level;
     bool split;

@@ -165,6 +165,8 @@ static bool shown_is(const struct ins_history *h, uint32_t op, uint64_t own, uin
     const ins_txn reader = ins_op_txn(h, op);
     if (t == reader || i + own >= list.len)
         return t == reader && i + own >= list.len;
+    if (h->txn_status[t] == INS_ABORTED)
+        return false; /* a list without faults shows no append of it */
     for (uint32_t o = h->txn_op[t]; o < h->txn_op[t + 1]; o++)
         if (h->op_key[o] == append && h->op_value[o] == list.at[i])
             return true;

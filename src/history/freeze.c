@@ -5,6 +5,9 @@
 
 #include "history/resolve.h"
 
+#include <stdio.h>
+#include <string.h>
+
 /* ---- indeterminate transactions ---- */
 
 static void promote(struct ins_history *h, ins_txn t, struct ins_vec_u32 *found)
@@ -68,8 +71,28 @@ static void keep_counted_writers(struct ins_history *h)
 
 /* ---- all of it ---- */
 
+/* No transaction precedes itself: an end before the begin is no end. */
+static void forget_odd_ends(struct ins_history *h)
+{
+    uint32_t odd = 0;
+    for (ins_txn t = 1; h->txn_begin && t < h->n_txns; t++)
+        if (h->txn_begin[t] != INS_NO_TIME && h->txn_end[t] != INS_NO_TIME &&
+            h->txn_end[t] < h->txn_begin[t]) {
+            h->txn_end[t] = INS_NO_TIME;
+            odd++;
+        }
+    const size_t used = strlen(h->note);
+    if (odd)
+        (void)snprintf(h->note + used, sizeof h->note - used,
+                       "%s%u transaction%s before %s began; %s taken as unknown",
+                       used ? "; " : "", odd, odd == 1 ? " ended" : "s ended",
+                       odd == 1 ? "it" : "they",
+                       odd == 1 ? "that end is" : "those ends are");
+}
+
 void ins_freeze_count(struct ins_history *h)
 {
+    forget_odd_ends(h);
     h->has_duplicates = h->duplicate_writes != 0;
     for (ins_key k = 0; k < h->n_keys; k++) {
         if (ins_is_list_key(h, k))

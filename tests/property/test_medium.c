@@ -211,7 +211,7 @@ static const char *wrong_certificate(const struct ins_history *h,
 {
     struct ins_error err = {0};
     const struct ins_buf *text = &r->certificate->text;
-    if (ins_verify(h, text->at, text->len, NULL, &err) != INS_OK)
+    if (ins_verify(h, text->at, text->len, NULL, NULL, &err) != INS_OK)
         return "the certificate does not verify";
     for (int l = 0; l < INS_N_LEVELS; l++) {
         char line[32];

@@ -59,21 +59,24 @@ struct run {
 static bool verifies(const struct run *q, const char *text, size_t len)
 {
     struct ins_error err = {0};
-    return ins_verify(q->h, text, len, NULL, &err) == INS_OK;
+    const bool ok = ins_verify(q->h, text, len, NULL, NULL, &err) == INS_OK;
+    if (!ok && text == q->text)
+        printf("# line %" PRIu64 ": %s\n", err.line, err.text);
+    return ok;
 }
 
 /* Is every "level L pass|fail" of the text what the oracle says? */
 static bool claims_hold(const struct run *q, const char *text, size_t len)
 {
-    static const char *const id[] = {"rc", "ra", "cc", "pc", "si", "ser", "sser"};
+    static const char *const id[] = {"ci", "rc", "ra", "cc", "pc", "si", "ser", "sser"};
     for (const char *at = text;
          (at = memmem(at, (size_t)(text + len - at), "level ", 6)); at += 6)
-        for (int l = 0; l < 7; l++) {
+        for (int l = 0; l < 8; l++) {
             const size_t n = strlen(id[l]);
             if (strncmp(at + 6, id[l], n) != 0 || at[6 + n] != ' ')
                 continue;
             const bool pass = !strncmp(at + 7 + n, "pass", 4);
-            if (pass != ((q->holds >> (INS_RC + l) & 1) != 0))
+            if (pass != ((q->holds >> (INS_CI + l) & 1) != 0))
                 return false;
         }
     return true;
@@ -218,11 +221,12 @@ static void judge(struct run *q, bool tiny, uint32_t levels)
         .levels = levels, .threads = 1, .certificate = true};
     if (ins_check(q->h, &o, &r, &err) != INS_OK)
         q->wrong = "no verdicts";
-    if (!q->wrong && r->certificate && r->certificate->text.len >= MAX_TEXT)
+    const struct ins_certificate *c = q->wrong ? NULL : r->certificate;
+    if (c && c->text.len >= MAX_TEXT) {
         q->wrong = "a certificate of that size";
-    if (!q->wrong && r->certificate) {
-        q->len = r->certificate->text.len;
-        memcpy(q->text, r->certificate->text.at, q->len);
+    } else if (c) {
+        q->len = c->text.len;
+        memcpy(q->text, c->text.at, q->len);
         q->text[q->len] = '\0';
         take_stock(q);
         if (!verifies(q, q->text, q->len))

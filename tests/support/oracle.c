@@ -388,14 +388,19 @@ static struct relation reads_from(const struct world *w)
     return wr;
 }
 
+/* An end before the begin is none: no transaction precedes itself. */
+static bool has_end(const struct tiny_txn *t)
+{
+    return t->end != TINY_NO_TIME && (t->begin == TINY_NO_TIME || t->begin <= t->end);
+}
+
 static struct relation real_time(const struct world *w)
 {
     struct relation rt = {0};
     for (unsigned a = 1; a < w->n; a++)
         for (unsigned b = 1; b < w->n; b++)
             if (is_counted(w, a) && is_counted(w, b) &&
-                txn_of(w, a)->status != TINY_INDETERMINATE &&
-                txn_of(w, a)->end != TINY_NO_TIME &&
+                txn_of(w, a)->status != TINY_INDETERMINATE && has_end(txn_of(w, a)) &&
                 txn_of(w, b)->begin != TINY_NO_TIME &&
                 txn_of(w, a)->end < txn_of(w, b)->begin)
                 add(&rt, a, b);

@@ -188,6 +188,8 @@ static void put_times(struct store *s)
         const unsigned at = 20 + 4 * i;
         t->begin = (int8_t)(at - ins_rng_below(s->rng, reach));
         t->end = (int8_t)(at + ins_rng_below(s->rng, reach));
+        if (chance(s->rng, 3)) /* a clock that went back */
+            t->end = (int8_t)(t->begin - 1);
         if (t->status == TINY_INDETERMINATE && chance(s->rng, 70))
             t->end = TINY_NO_TIME;
         if (chance(s->rng, 4))
