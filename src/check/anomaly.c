@@ -70,7 +70,7 @@ static uint32_t list_reader(const struct ins_engine *e, ins_key k)
         if (!ins_counted(h, t))
             continue;
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-            if (h->op_key[op] != k ||
+            if (!ins_reads_key(h, op, k) ||
                 (h->op_from[op] >= INS_FROM_SPECIAL && h->op_from[op] != INS_FROM_OWN))
                 continue;
             const uint64_t len = ins_history_shown(h, op).len;
@@ -561,8 +561,7 @@ static bool is_only(const struct ins_engine *e, ins_key k, uint32_t a)
     for (uint32_t v = e->key_ver[k]; v < e->key_ver[k + 1]; v++)
         for (uint32_t o = h->txn_op[e->ver_txn[v]]; o < h->txn_op[e->ver_txn[v] + 1];
              o++)
-            if (o != a && h->op_key[o] == h->op_key[a] &&
-                h->op_value[o] == h->op_value[a])
+            if (o != a && ins_writes_key(h, o, k) && h->op_value[o] == h->op_value[a])
                 return false;
     return true;
 }
@@ -584,7 +583,7 @@ static bool shown_edge(const struct ins_engine *e, ins_txn from, ins_txn to,
         const uint32_t a = write_op(h, from, k), b = write_op(h, to, k);
         for (uint32_t op = 0; is_only(e, k, a) && op < h->n_ops; op++) {
             const bool sound =
-                h->op_key[op] == k &&
+                ins_reads_key(h, op, k) &&
                 (h->op_from[op] < INS_FROM_SPECIAL || h->op_from[op] == INS_FROM_OWN);
             const ins_txn t = sound ? ins_op_txn(h, op) : INS_INIT;
             if (!sound || !may_count(e, t) || !shows_before(h, op, a, b))

@@ -199,7 +199,7 @@ static void infer_few(struct slice *s, uint32_t op, const uint32_t *known)
 {
     const struct ins_weak *w = s->c->w;
     const struct ins_history *h = w->h;
-    const ins_key k = h->op_key[op];
+    const ins_key k = ins_op_key(h, op);
     const ins_txn *at = h->key_writer + h->key_writer_off[k];
     const ins_txn *const end = h->key_writer + h->key_writer_off[k + 1];
     const ins_txn low = h->session_first[s->first], high = h->session_first[s->last];
@@ -254,7 +254,7 @@ static void infer_by_session(struct slice *s, uint32_t op, const uint32_t *known
 {
     const struct causal *c = s->c;
     const struct ins_history *h = c->w->h;
-    const ins_key k = h->op_key[op];
+    const ins_key k = ins_op_key(h, op);
     struct group *g = c->group.at + c->crowd[k];
     while (g->session < s->first && g->end < h->key_writer_off[k + 1])
         g++;
@@ -279,7 +279,7 @@ static void infer_crowded(struct slice *s, uint32_t op, const uint32_t *known)
 {
     const struct causal *c = s->c;
     const struct ins_history *h = c->w->h;
-    const ins_key k = h->op_key[op];
+    const ins_key k = ins_op_key(h, op);
     const ins_txn *const passed = c->passed + s->start[k];
     const uint32_t *const covers = c->covers + s->start[k];
     const ins_txn t1 = h->op_from[op];
@@ -343,7 +343,7 @@ static void infer(struct slice *s, const struct turn *turn)
     const struct ins_history *h = c->w->h;
     for (uint32_t i = 0; i < turn->n_reads; i++) {
         const uint32_t op = turn->read[i];
-        const ins_key k = h->op_key[op];
+        const ins_key k = ins_op_key(h, op);
         if (h->key_writer_off[k] == h->key_writer_off[k + 1])
             continue;
         const ins_txn t1 = h->op_from[op];
@@ -372,7 +372,7 @@ static void prepare(struct slice *s, uint32_t p)
     turn->n_reads = n;
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t op = turn->read[i];
-        __builtin_prefetch(&h->key_writer_off[h->op_key[op]]);
+        __builtin_prefetch(&h->key_writer_off[ins_op_key(h, op)]);
         __builtin_prefetch(&s->clock[h->op_from[op]]);
     }
 }
@@ -383,7 +383,7 @@ static void fetch_lists(const struct slice *s, const struct turn *turn)
     const struct ins_history *h = s->c->w->h;
     for (uint32_t i = 0; i < turn->n_reads; i++) {
         const uint32_t op = turn->read[i];
-        const ins_key k = h->op_key[op];
+        const ins_key k = ins_op_key(h, op);
         if (s->c->crowd && s->c->crowd[k] != INS_NONE) {
             const uint64_t last = s->start[k] + s->n_passed[k];
             __builtin_prefetch(s->c->passed + last - (last != 0));

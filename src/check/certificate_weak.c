@@ -23,7 +23,8 @@ static void put_choice(struct ins_certificate *c, const struct ins_engine *e,
     const uint32_t first = e->read_op[r];
     const uint32_t end = e->level == INS_RC ? first + 1 : h->txn_op[e->read_txn[r] + 1];
     for (uint32_t op = first; op < end; op++)
-        if (h->op_key[op] == h->op_key[first] && h->op_from[op] == INS_FROM_AMBIGUOUS)
+        if (ins_reads_key(h, op, ins_op_key(h, first)) &&
+            h->op_from[op] == INS_FROM_AMBIGUOUS)
             ins_buf_fmt(&c->text, "choose %u %u\n", op, writer);
 }
 

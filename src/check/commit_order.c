@@ -172,7 +172,7 @@ static void go_on(struct race *race, uint32_t session)
         }
         r->next = h->txn_op[r->t + 1];
         if (r->next + 16 < h->n_ops) {
-            __builtin_prefetch(&h->op_key[r->next + 16]);
+            __builtin_prefetch(&h->op_word[r->next + 16]);
             __builtin_prefetch(&h->op_from[r->next + 16]);
         }
         pass(race, r->t);

@@ -20,7 +20,7 @@ static bool is_external(const struct ins_history *h, uint32_t op)
 static bool disagrees(const struct ins_history *h, ins_txn t, uint32_t op)
 {
     for (uint32_t o = h->txn_op[t]; o < op; o++)
-        if (h->op_key[o] == h->op_key[op] && is_external(h, o) &&
+        if (ins_op_key(h, o) == ins_op_key(h, op) && is_external(h, o) &&
             !ins_history_same_result(h, o, op))
             return true;
     return false;

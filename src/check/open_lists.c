@@ -55,7 +55,7 @@ static ins_txn appender(const struct ins_engine *e, ins_txn t, ins_key k,
     for (uint32_t v = e->key_ver[k]; v < e->key_ver[k + 1]; v++) {
         const ins_txn w = e->ver_txn[v];
         for (uint32_t op = h->txn_op[w]; w != t && op < h->txn_op[w + 1]; op++)
-            if (h->op_key[op] == (k | INS_OP_WRITE) && h->op_value[op] == value)
+            if (ins_writes_key(h, op, k) && h->op_value[op] == value)
                 return w;
     }
     return INS_NONE;
@@ -72,7 +72,7 @@ static void state_read(struct ins_problem *p, ins_txn t, uint32_t op,
     struct ins_shown list = ins_history_shown(h, op);
     const bool own = h->op_from[op] == INS_FROM_OWN;
     for (uint32_t o = h->txn_op[t]; own && o < op; o++)
-        list.len -= h->op_key[o] == (k | INS_OP_WRITE);
+        list.len -= ins_writes_key(h, o, k);
     shown->len = 0;
     for (uint64_t i = 0; i < list.len; i++) {
         const ins_txn w = appender(e, t, k, list.at[i]);
@@ -138,7 +138,7 @@ static bool read_holds(const struct appends *a, ins_txn t, uint32_t op)
         return true;
     uint64_t own = 0;
     for (uint32_t o = h->txn_op[t]; o < op; o++)
-        own += h->op_key[o] == (k | INS_OP_WRITE);
+        own += ins_writes_key(h, o, k);
     return list.len == a->before[ins_engine_version(a->e, k, t)] + own;
 }
 
@@ -174,7 +174,7 @@ bool ins_lists_hold(const struct ins_engine *e, const uint32_t *order)
     for (ins_txn t = 1; ok && t < h->n_txns; t++)
         for (uint32_t op = h->txn_op[t];
              ok && ins_engine_counts(e, t) && op < h->txn_op[t + 1]; op++)
-            if (!ins_is_write(h, op) && !(h->op_key[op] & INS_OP_UNKNOWN) &&
+            if (!ins_is_write(h, op) && !ins_is_unknown(h, op) &&
                 ins_is_list_key(h, ins_op_key(h, op)))
                 ok = read_holds(&a, t, op);
     for (ins_key k = 0; a.list && k < h->n_keys; k++)

@@ -39,7 +39,7 @@ static bool list_holds(const struct run *q, ins_txn t, uint32_t op)
     if (list.len < i || (i && memcmp(now->at, list.at, i * sizeof *list.at) != 0))
         return false;
     for (uint32_t o = h->txn_op[t]; o < op; o++)
-        if (h->op_key[o] == (h->op_key[op] | INS_OP_WRITE) &&
+        if (ins_writes_key(h, o, ins_op_key(h, op)) &&
             (i == list.len || list.at[i++] != h->op_value[o]))
             return false;
     return i == list.len;

@@ -102,7 +102,7 @@ static void add_shown(struct places *q, ins_txn t, uint32_t op)
     struct shown r = {.op = op, .txn = t, .key = k, .own = ins_engine_version(e, k, t)};
     uint64_t own = 0;
     for (uint32_t o = h->txn_op[t]; o < op; o++)
-        own += h->op_key[o] == (k | INS_OP_WRITE);
+        own += ins_writes_key(h, o, k);
     r.internal = own != 0;
     r.base = ins_history_shown(h, op).len - own;
     r.len = r.base + (r.internal ? seq_len(q, r.own) : 0);
@@ -146,7 +146,7 @@ static bool collect_appends(struct places *q)
         const ins_key k = e->ver_key[v];
         for (uint32_t op = h->txn_op[t]; e->key_placed[k] && op < h->txn_op[t + 1];
              op++)
-            if (h->op_key[op] == (k | INS_OP_WRITE))
+            if (ins_writes_key(h, op, k))
                 ins_vec_u64_push(&q->seq, h->op_value[op]);
         q->seq_off[v + 1] = q->seq.len;
     }

@@ -146,7 +146,7 @@ static void collect_sources(const struct ins_history *h, struct reader *r)
     r->n_sources = 0;
     for (uint32_t i = 0; i < r->n_reads; i++) {
         const uint32_t op = r->read[i];
-        __builtin_prefetch(&h->key_writer_off[h->op_key[op]]);
+        __builtin_prefetch(&h->key_writer_off[ins_op_key(h, op)]);
         const ins_txn from = h->op_from[op];
         struct source *src = find_source(r, from);
         if (src->txn != INS_NONE || from == INS_INIT)
@@ -165,7 +165,7 @@ static void collect_keys(const struct ins_history *h, struct reader *r)
     r->n_few = 0;
     for (uint32_t i = 0; i < r->n_reads; i++) {
         const uint32_t op = r->read[i];
-        const ins_key k = h->op_key[op];
+        const ins_key k = ins_op_key(h, op);
         if (n_writers(h, k) <= FEW_WRITERS) {
             const ins_txn *list = h->key_writer + h->key_writer_off[k];
             __builtin_prefetch(list);
@@ -182,7 +182,7 @@ static void collect_keys(const struct ins_history *h, struct reader *r)
     }
     for (uint32_t i = 0; r->crowd_set && i < r->n_sources; i++) {
         const uint32_t first = h->txn_op[r->sources[i]];
-        __builtin_prefetch(&h->op_key[first]);
+        __builtin_prefetch(&h->op_word[first]);
         __builtin_prefetch(&h->op_from[first]);
     }
 }
@@ -220,7 +220,7 @@ static void fill_filter(struct scan *s)
 static void match_writers(struct scan *s, uint32_t op)
 {
     const struct ins_history *h = s->w->h;
-    const ins_key k = h->op_key[op];
+    const ins_key k = ins_op_key(h, op);
     const ins_txn *const end = h->key_writer + h->key_writer_off[k + 1];
     for (const ins_txn *at = h->key_writer + h->key_writer_off[k]; at < end; at++) {
         const uint32_t bit = *at % FILTER_BITS;
@@ -268,11 +268,12 @@ static void match_crowded(struct scan *s, ins_txn t2)
         return;
     }
     for (uint32_t op = begin; op < end; op++) {
-        const uint32_t word = h->op_key[op];
-        if (!(r->crowd_set & key_bit(word & INS_OP_KEY) & -(uint64_t)(word >> 31)) ||
+        const uint32_t word = h->op_word[op];
+        if (!(r->crowd_set & key_bit(ins_word_key(word)) &
+              -(uint64_t)ins_word_writes(word)) ||
             h->op_from[op] != INS_WRITE_FINAL)
             continue;
-        const struct crowded *c = find_crowded(r, word & INS_OP_KEY);
+        const struct crowded *c = find_crowded(r, ins_word_key(word));
         if (c->key != INS_NONE)
             match_reads(s, src, c);
     }

@@ -49,7 +49,7 @@ static uint32_t conflicting_list(const struct ins_history *h, uint32_t op)
         if (!ins_counted(h, t))
             continue;
         for (uint32_t o = h->txn_op[t]; o < h->txn_op[t + 1]; o++) {
-            if (h->op_key[o] != k || ins_from_nobody(h->op_from[o]))
+            if (!ins_reads_key(h, o, k) || ins_from_nobody(h->op_from[o]))
                 continue;
             const struct ins_shown b = ins_history_shown(h, o);
             if (memcmp(a.at, b.at, (a.len < b.len ? a.len : b.len) * sizeof *a.at) != 0)
@@ -117,17 +117,17 @@ static uint32_t culprit(const struct ins_history *h,
 static uint32_t expected_write(const struct ins_history *h, uint32_t op, ins_txn self,
                                uint32_t from)
 {
-    const uint32_t written = h->op_key[op] | INS_OP_WRITE;
+    const ins_key k = ins_op_key(h, op);
     uint32_t best = INS_NONE;
     if (h->op_from[op] == INS_FROM_INTERMEDIATE && from != INS_NONE) {
         const ins_txn t = ins_op_txn(h, from);
         for (uint32_t o = from + 1; o < h->txn_op[t + 1]; o++)
-            if (h->op_key[o] == written)
+            if (ins_writes_key(h, o, k))
                 best = o;
     } else if (h->op_from[op] == INS_FROM_NOT_OWN ||
                h->op_from[op] == INS_FROM_NOT_LAST) {
         for (uint32_t o = h->txn_op[self]; o < op; o++)
-            if (h->op_key[o] == written)
+            if (ins_writes_key(h, o, k))
                 best = o;
     }
     return best;
@@ -179,7 +179,7 @@ static void find_misreads(struct ins_weak *w, ins_txn t, bool *misread,
 {
     const struct ins_history *h = w->h;
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-        if (h->op_key[op] & INS_OP_WRITE || h->op_from[op] < INS_FROM_THIN_AIR)
+        if (ins_is_write(h, op) || h->op_from[op] < INS_FROM_THIN_AIR)
             continue;
         *misread = true;
         if (ins_weak_count(w, kind_of(h->op_from[op]), INS_PLAIN, INS_RC))
@@ -244,7 +244,7 @@ static enum ins_status check_repeats(struct ins_weak *w, struct last_read *last,
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
         const ins_key k = ins_op_key(h, op);
         const bool here = last->txn[k] == t;
-        if (h->op_key[op] & INS_OP_UNKNOWN || (here && last->op[k] == INS_NONE))
+        if (ins_is_unknown(h, op) || (here && last->op[k] == INS_NONE))
             continue;
         const uint32_t before = here ? last->op[k] : op;
         last->txn[k] = t;

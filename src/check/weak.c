@@ -5,7 +5,7 @@
 static uint32_t last_append(const struct ins_history *h, ins_txn t, ins_key k)
 {
     for (uint32_t op = h->txn_op[t + 1]; op-- > h->txn_op[t];)
-        if (h->op_key[op] == (k | INS_OP_WRITE))
+        if (ins_writes_key(h, op, k))
             return op;
     return INS_NONE;
 }

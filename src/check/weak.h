@@ -56,14 +56,14 @@ static inline uint32_t ins_session_of(const struct ins_weak *w, ins_txn t)
 /* Is operation op an external read of a counted writer (transaction 0 among them)? */
 static inline bool ins_reads_from(const struct ins_history *h, uint32_t op)
 {
-    return !(h->op_key[op] & INS_OP_WRITE) && h->op_from[op] < INS_FROM_SPECIAL;
+    return !ins_is_write(h, op) && h->op_from[op] < INS_FROM_SPECIAL;
 }
 
 /* The same, less what is passed over.  Reads and writes follow each other in no order
  * that a processor could guess: so there is no branch to guess. */
 static inline bool ins_weak_reads(const struct ins_weak *w, uint32_t op)
 {
-    return (w->h->op_key[op] < INS_OP_WRITE) & (w->h->op_from[op] < INS_FROM_SPECIAL) &
+    return !ins_is_write(w->h, op) & (w->h->op_from[op] < INS_FROM_SPECIAL) &
            !(w->mask && w->mask[op / 64] >> op % 64 & 1);
 }
 

@@ -6,7 +6,7 @@
 static uint32_t write_op(const struct ins_history *h, ins_txn t, ins_key k)
 {
     for (uint32_t op = h->txn_op[t + 1]; op-- > h->txn_op[t];)
-        if (h->op_key[op] == (k | INS_OP_WRITE))
+        if (ins_writes_key(h, op, k))
             return op;
     return INS_NONE;
 }
@@ -64,7 +64,7 @@ static uint32_t longest_read(const struct ins_history *h, ins_key k)
         if (!ins_counted(h, t))
             continue;
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-            if (h->op_key[op] != k ||
+            if (!ins_reads_key(h, op, k) ||
                 (h->op_from[op] >= INS_FROM_SPECIAL && h->op_from[op] != INS_FROM_OWN))
                 continue;
             if (ins_history_shown(h, op).len == length)

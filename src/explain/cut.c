@@ -15,11 +15,6 @@ static bool is_list_read(const struct ins_history *h, uint32_t op)
     return !ins_is_write(h, op) && ins_is_list_key(h, ins_op_key(h, op));
 }
 
-static bool is_unknown(const struct ins_history *h, uint32_t op)
-{
-    return (h->op_key[op] & INS_OP_UNKNOWN) != 0;
-}
-
 static bool add_version(struct ins_cut *c, uint64_t hash)
 {
     return ins_number_map_add(&c->number, hash) != INS_NONE;
@@ -71,7 +66,7 @@ static void gather(struct ins_cut *c, const uint8_t *start)
     const struct ins_history *h = c->h;
     for (ins_txn t = 1; t < h->n_txns; t++)
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-            if (is_unknown(h, op))
+            if (ins_is_unknown(h, op))
                 continue;
             const bool needed = ins_is_write(h, op) &&
                                 c->wanted.at[ins_op_key(h, op)] && has_version(c, op);
@@ -84,7 +79,7 @@ static bool number_versions(struct ins_cut *c, const uint8_t *start, bool lists)
 {
     const struct ins_history *h = c->h;
     for (uint32_t op = 0; op < h->n_ops; op++) {
-        if ((start && !start[op]) || is_unknown(h, op))
+        if ((start && !start[op]) || ins_is_unknown(h, op))
             continue;
         c->wanted.at[ins_op_key(h, op)] = 1;
         uint64_t hash = 0;

@@ -120,11 +120,10 @@ static void say_list(struct ins_buf *b, const struct ins_history *h, uint32_t op
 
 static void say_op_value(struct ins_buf *b, const struct ins_history *h, uint32_t op)
 {
-    const uint32_t key = h->op_key[op];
     ins_buf_char(b, '=');
-    if (key & INS_OP_UNKNOWN)
+    if (ins_is_unknown(h, op))
         ins_buf_char(b, '?');
-    else if (!(key & INS_OP_WRITE) && ins_is_list_key(h, key & INS_OP_KEY))
+    else if (!ins_is_write(h, op) && ins_is_list_key(h, ins_op_key(h, op)))
         say_list(b, h, op);
     else
         ins_say_value(b, h, h->op_value[op]);

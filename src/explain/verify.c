@@ -116,7 +116,7 @@ static bool disagrees(const struct ins_verifier *v, ins_txn t)
     for (uint32_t a = h->txn_op[t]; a < h->txn_op[t + 1]; a++)
         for (uint32_t b = a + 1; ins_verify_external(v, a) && b < h->txn_op[t + 1];
              b++) {
-            if (h->op_key[a] != h->op_key[b] || !ins_verify_external(v, b))
+            if (ins_op_key(h, a) != ins_op_key(h, b) || !ins_verify_external(v, b))
                 continue;
             if (!ins_history_same_result(h, a, b))
                 return true;

@@ -126,7 +126,7 @@ static bool list_agrees(const struct commits *c, ins_txn t, uint32_t op)
     const struct ins_shown list = ins_history_shown(h, op);
     uint64_t own = 0;
     for (uint32_t o = h->txn_op[t]; o < op; o++)
-        own += h->op_key[o] == (k | INS_OP_WRITE);
+        own += ins_writes_key(h, o, k);
     /* An external read may be of an earlier version, an internal one is of this. */
     if (own ? list.len != state->len + own : list.len > state->len)
         return false;
@@ -135,7 +135,7 @@ static bool list_agrees(const struct commits *c, ins_txn t, uint32_t op)
         if (list.at[i] != state->at[i])
             return false;
     for (uint32_t o = h->txn_op[t]; o < op; o++)
-        if (h->op_key[o] == (k | INS_OP_WRITE) && h->op_value[o] != list.at[i++])
+        if (ins_writes_key(h, o, k) && h->op_value[o] != list.at[i++])
             return false;
     return true;
 }
@@ -180,7 +180,7 @@ static bool place_read(struct commits *c, ins_txn t, uint32_t op)
         if (c->clock)
             join(c, t, from);
     }
-    if (ins_is_list_key(h, ins_op_key(h, op)) && !(h->op_key[op] & INS_OP_UNKNOWN) &&
+    if (ins_is_list_key(h, ins_op_key(h, op)) && !ins_is_unknown(h, op) &&
         (!list_agrees(c, t, op) || (from != INS_NONE && !list_is_from(c, op, from))))
         return ins_verify_fault(v, "a list read does not show the order of appends");
     return true;

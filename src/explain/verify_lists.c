@@ -24,7 +24,7 @@ static uint64_t count_appends(const struct ins_history *h, ins_txn t, ins_key k,
 {
     uint64_t n = 0;
     for (uint32_t o = h->txn_op[t]; o < end; o++)
-        n += h->op_key[o] == (k | INS_OP_WRITE);
+        n += ins_writes_key(h, o, k);
     return n;
 }
 
@@ -56,7 +56,7 @@ static bool fits(const struct view *w, ins_txn t, uint64_t at)
     if (t == w->reader)
         return w->internal && at == w->base;
     for (uint32_t o = h->txn_op[t]; o < h->txn_op[t + 1]; o++)
-        if (h->op_key[o] == (w->key | INS_OP_WRITE) &&
+        if (ins_writes_key(h, o, w->key) &&
             (at >= w->base || w->elem[at++] != h->op_value[o]))
             return false;
     return true;

@@ -161,14 +161,14 @@ static bool shown_is(const struct ins_history *h, uint32_t op, uint64_t own, uin
                      ins_txn t)
 {
     const struct ins_shown list = ins_history_shown(h, op);
-    const uint32_t append = h->op_key[op] | INS_OP_WRITE;
+    const ins_key k = ins_op_key(h, op);
     const ins_txn reader = ins_op_txn(h, op);
     if (t == reader || i + own >= list.len)
         return t == reader && i + own >= list.len;
     if (h->txn_status[t] == INS_ABORTED)
         return false; /* a list without faults shows no append of it */
     for (uint32_t o = h->txn_op[t]; o < h->txn_op[t + 1]; o++)
-        if (h->op_key[o] == append && h->op_value[o] == list.at[i])
+        if (ins_writes_key(h, o, k) && h->op_value[o] == list.at[i])
             return true;
     return false;
 }
@@ -178,7 +178,7 @@ static uint64_t own_appends(const struct ins_history *h, uint32_t op)
 {
     uint64_t own = 0;
     for (uint32_t o = h->txn_op[ins_op_txn(h, op)]; o < op; o++)
-        own += h->op_key[o] == (h->op_key[op] | INS_OP_WRITE);
+        own += ins_writes_key(h, o, ins_op_key(h, op));
     return own;
 }
 
@@ -195,7 +195,7 @@ bool ins_verify_list_shows(const struct ins_history *h, uint32_t op, ins_txn w)
 bool ins_verify_list_orders(const struct ins_history *h, uint32_t op, ins_txn a,
                             ins_txn b)
 {
-    const uint32_t append = h->op_key[op] | INS_OP_WRITE;
+    const ins_key k = ins_op_key(h, op);
     bool seen = false;
     uint32_t shown = 0, all = 0;
     const uint64_t n = ins_history_shown(h, op).len, own = own_appends(h, op);
@@ -208,7 +208,7 @@ bool ins_verify_list_orders(const struct ins_history *h, uint32_t op, ins_txn a,
         shown++;
     }
     for (uint32_t o = h->txn_op[b]; o < h->txn_op[b + 1]; o++)
-        all += h->op_key[o] == append;
+        all += ins_writes_key(h, o, k);
     return seen && shown < all;
 }
 

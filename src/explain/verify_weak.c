@@ -14,12 +14,12 @@ static bool differ(const struct ins_verifier *v, uint32_t a, uint32_t b)
 {
     const struct ins_history *h = v->h;
     const ins_txn t = ins_op_txn(h, a);
-    const uint32_t k = h->op_key[a];
-    if (a >= b || ins_op_txn(h, b) != t || !v->counts[t] || h->op_key[b] != k ||
-        k & (INS_OP_WRITE | INS_OP_UNKNOWN))
+    const ins_key k = ins_op_key(h, a);
+    if (a >= b || ins_op_txn(h, b) != t || !v->counts[t] || !ins_reads_key(h, a, k) ||
+        !ins_reads_key(h, b, k))
         return false;
     for (uint32_t op = h->txn_op[t]; op < b; op++)
-        if (h->op_key[op] == (k | INS_OP_WRITE))
+        if (ins_writes_key(h, op, k))
             return false;
     return !ins_history_same_result(h, a, b);
 }
@@ -30,7 +30,7 @@ bool ins_verify_cut(struct ins_verifier *v)
     for (ins_txn t = 1; t < h->n_txns; t++)
         for (uint32_t a = h->txn_op[t]; a < h->txn_op[t + 1]; a++)
             for (uint32_t b = a + 1; !ins_is_write(h, a) && b < h->txn_op[t + 1]; b++)
-                if (h->op_key[a] == h->op_key[b] && differ(v, a, b))
+                if (ins_op_key(h, a) == ins_op_key(h, b) && differ(v, a, b))
                     return ins_verify_fault(v, "two reads of a key differ");
     return true;
 }

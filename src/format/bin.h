@@ -11,8 +11,8 @@
  * less.  header.sum is the XXH3 of everything before the data with sum taken as 0.
  *
  * The last three columns are the index, which is what freezing finds out; a file has
- * all of them or none.  bin_index.c says which histories are written with one, and how
- * a reader knows that it is right. */
+ * all of them or none.  history/index.c says which histories are written with one, and
+ * how it is known to be right. */
 #ifndef INS_BIN_H
 #define INS_BIN_H
 
@@ -77,9 +77,9 @@ struct ins_bin_array {
     uint8_t size; /* 1, 4 or 8 */
 };
 
-/* Fill `a` with the arrays of h, whose counts are set.  Counts that only the contents
+/* Fill `a` with the arrays of c, whose counts are set.  Counts that only the contents
  * tell (the last entry of an offset column) are taken from those, when `written`. */
-void ins_bin_arrays(struct ins_history *h, bool written,
+void ins_bin_arrays(struct ins_columns *c, bool written,
                     struct ins_bin_array a[INS_BIN_COLUMNS]);
 
 /* The pointer at `field`, whatever its type. */
@@ -94,26 +94,5 @@ static inline uint64_t ins_bin_blocks(uint64_t count, uint32_t width)
 {
     return (count * width + INS_BIN_BLOCK - 1) / INS_BIN_BLOCK;
 }
-
-/* n offsets that start at 0, do not decrease and end at `end`; none at all for none. */
-bool ins_bin_offsets_fit(const uint64_t *off, uint64_t n, uint64_t end);
-
-/* Is everything but the index of h, which came from a file, within the bounds of
- * everything else?  Fills txn_session. */
-enum ins_status ins_bin_check(struct ins_history *h, unsigned threads,
-                              struct ins_limit *limit, struct ins_error *err);
-
-/* May h be written with an index? */
-bool ins_bin_has_index(const struct ins_history *h);
-
-/* The column OP_FROM of h, which may have an index.  The caller frees *out. */
-enum ins_status ins_bin_index_make(const struct ins_history *h, uint32_t **out,
-                                   struct ins_error *err);
-
-/* Hold the index that came with h against its operations, which ins_bin_check found in
- * order, and turn op_from into what a frozen history has.  `writers` is the length of
- * key_writer. */
-enum ins_status ins_bin_index_check(struct ins_history *h, uint64_t writers,
-                                    unsigned threads, struct ins_error *err);
 
 #endif

@@ -1,9 +1,8 @@
 /* bin_read.c - `insulab`; bin.h describes the layout.
  *
  * Nothing in the file is believed: sizes are held against the file's own size before
- * any memory is asked for, blocks against their sums while they are unpacked, ids
- * against their ranges afterwards (bin_check.c), and an index against the operations
- * (bin_index.c).  A history without an index is frozen. */
+ * any memory is asked for, blocks against their sums while they are unpacked;
+ * freezing then holds ids against their ranges, and an index against the operations. */
 #include "format/bin.h"
 
 #include "format/bytes.h"
@@ -11,7 +10,6 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
-#include "history/freeze.h"
 
 #include <endian.h>
 #include <inttypes.h>
@@ -23,7 +21,7 @@
 struct reader {
     const struct ins_input *in;
     struct ins_error *err;
-    struct ins_history *h;
+    struct ins_columns c;
     struct ins_bin_column column[INS_BIN_COLUMNS];
     struct ins_bin_array array[INS_BIN_COLUMNS];
     uint64_t first_block[INS_BIN_COLUMNS + 1];
@@ -114,7 +112,7 @@ static enum ins_status check_head_sum(const struct reader *r, uint64_t expected)
 static enum ins_status take_head(struct reader *r)
 {
     struct ins_bin_header header;
-    struct ins_history *h = r->h;
+    struct ins_columns *const to = &r->c;
     enum ins_status st = check_size(r, &header);
     if (st == INS_OK &&
         r->in->size < INS_BIN_HEADER_SIZE + INS_BIN_COLUMNS * INS_BIN_COLUMN_SIZE)
@@ -125,22 +123,22 @@ static enum ins_status take_head(struct reader *r)
         st = check_head_sum(r, le64toh(header.sum));
     if (st != INS_OK)
         return st;
-    h->n_sessions = le32toh(header.n_sessions);
-    h->n_txns = le32toh(header.n_txns);
-    h->n_keys = le32toh(header.n_keys);
-    h->n_ops = le32toh(header.n_ops);
-    h->n_elems = r->column[INS_BIN_LIST_ELEM].count;
-    memcpy(h->init_name, header.init_name, sizeof h->init_name);
-    h->init_name[sizeof h->init_name - 1] = '\0';
+    to->n_sessions = le32toh(header.n_sessions);
+    to->n_txns = le32toh(header.n_txns);
+    to->n_keys = le32toh(header.n_keys);
+    to->n_ops = le32toh(header.n_ops);
+    to->n_elems = r->column[INS_BIN_LIST_ELEM].count;
+    memcpy(to->init_name, header.init_name, sizeof to->init_name);
+    to->init_name[sizeof to->init_name - 1] = '\0';
     if (header.session_mode > INS_WORDS_INTERNED ||
         header.txn_mode > INS_WORDS_INTERNED || header.key_mode > INS_WORDS_INTERNED ||
         header.value_mode > INS_WORDS_INTERNED)
         return damaged(r, offsetof(struct ins_bin_header, session_mode),
                        "a known way to write names and values");
-    h->session_mode = header.session_mode;
-    h->txn_mode = header.txn_mode;
-    h->key_mode = header.key_mode;
-    h->value_mode = header.value_mode;
+    to->session_mode = header.session_mode;
+    to->txn_mode = header.txn_mode;
+    to->key_mode = header.key_mode;
+    to->value_mode = header.value_mode;
     return INS_OK;
 }
 
@@ -229,13 +227,13 @@ static bool length_is_right(const struct reader *r, unsigned id)
     switch (id) {
     case INS_BIN_TXN_NAME:
     case INS_BIN_TXN_BEGIN:
-        return !count || count == r->h->n_txns;
+        return !count || count == r->c.n_txns;
     case INS_BIN_TXN_END:
         return count == r->column[INS_BIN_TXN_BEGIN].count;
     case INS_BIN_KEY_WRITER_OFF:
-        return !count || count == (uint64_t)r->h->n_keys + 1;
+        return !count || count == (uint64_t)r->c.n_keys + 1;
     case INS_BIN_OP_FROM:
-        return count == (has_index(r) ? r->h->n_ops : 0);
+        return count == (has_index(r) ? r->c.n_ops : 0);
     case INS_BIN_KEY_WRITER:
         return has_index(r) || !count;
     case INS_BIN_LITERAL_KIND:
@@ -314,8 +312,8 @@ static bool literal_fits(uint8_t kind, const char *bytes, uint64_t len)
 /* Replace the raw columns by a table that can be searched. */
 static enum ins_status index_literals(struct reader *r)
 {
-    struct ins_string_map raw = r->h->literals.map;
-    struct ins_string_map *map = &r->h->literals.map;
+    struct ins_string_map raw = r->c.literals.map;
+    struct ins_string_map *map = &r->c.literals.map;
     const uint64_t n = r->column[INS_BIN_LITERAL_KIND].count;
     const uint64_t bytes = r->column[INS_BIN_LITERAL_BYTES].count;
     enum ins_status st = INS_OK;
@@ -348,31 +346,18 @@ enum ins_status ins_bin_read(const struct ins_input *in,
 {
     struct reader r = {
         .in = in, .err = err, .limit = o->limit, .threads = ins_threads(o->threads)};
-    r.h = INS_NEW0(struct ins_history, 1);
-    if (!r.h)
-        return ins_nomem(err, "the history");
     enum ins_status st = take_head(&r);
     if (st == INS_OK) {
-        ins_bin_arrays(r.h, false, r.array);
+        ins_bin_arrays(&r.c, false, r.array);
         st = take_data(&r);
     }
     if (st == INS_OK)
         st = index_literals(&r);
-    if (st == INS_OK)
-        st = ins_bin_check(r.h, r.threads, o->limit, err);
-    if (st == INS_OK)
-        st = ins_limit_room(o->limit, 0, err);
-    if (st == INS_OK && !has_index(&r)) {
-        st = ins_history_freeze(r.h, r.threads, o->limit, err);
-    } else if (st == INS_OK) {
-        st =
-            ins_bin_index_check(r.h, r.array[INS_BIN_KEY_WRITER].count, r.threads, err);
-        ins_freeze_count(r.h);
-    }
     if (st != INS_OK) {
-        ins_history_free(r.h);
+        ins_columns_release(&r.c);
         return st;
     }
-    *out = r.h;
-    return INS_OK;
+    r.c.n_writers = r.column[INS_BIN_KEY_WRITER].count;
+    r.c.unchecked = true;
+    return ins_history_freeze(&r.c, r.threads, o->limit, out, err);
 }

@@ -5,37 +5,38 @@
 #include "format/readers.h"
 
 #include "base/mem.h"
+#include "history/index.h"
 
 #include <endian.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-void ins_bin_arrays(struct ins_history *h, bool written,
+void ins_bin_arrays(struct ins_columns *c, bool written,
                     struct ins_bin_array a[INS_BIN_COLUMNS])
 {
-    struct ins_string_map *lits = &h->literals.map;
-    const uint64_t txns = h->n_txns, keys = h->n_keys, ops = h->n_ops;
+    struct ins_string_map *lits = &c->literals.map;
+    const uint64_t txns = c->n_txns, keys = c->n_keys, ops = c->n_ops;
     const struct ins_bin_array all[INS_BIN_COLUMNS] = {
-        {&h->session_first, (uint64_t)h->n_sessions + 1, 4},
-        {&h->session_name, h->n_sessions, 8},
-        {&h->txn_op, txns + 1, 4},
-        {&h->txn_status, txns, 1},
-        {&h->txn_name, h->txn_name ? txns : 0, 8},
-        {&h->txn_begin, h->txn_begin ? txns : 0, 8},
-        {&h->txn_end, h->txn_begin ? txns : 0, 8},
-        {&h->op_key, ops, 4},
-        {&h->op_value, ops, 8},
-        {&h->list_elem, h->n_elems, 8},
-        {&h->key_name, keys, 8},
-        {&h->key_flags, keys, 1},
-        {&h->key_init, keys, 8},
+        {&c->session_first, (uint64_t)c->n_sessions + 1, 4},
+        {&c->session_name, c->n_sessions, 8},
+        {&c->txn_op, txns + 1, 4},
+        {&c->txn_status, txns, 1},
+        {&c->txn_name, c->txn_name ? txns : 0, 8},
+        {&c->txn_begin, c->txn_begin ? txns : 0, 8},
+        {&c->txn_end, c->txn_begin ? txns : 0, 8},
+        {&c->op_word, ops, 4},
+        {&c->op_value, ops, 8},
+        {&c->list_elem, c->n_elems, 8},
+        {&c->key_name, keys, 8},
+        {&c->key_flags, keys, 1},
+        {&c->key_init, keys, 8},
         {&lits->tag, lits->len, 1},
         {&lits->offset, lits->len ? (uint64_t)lits->len + 1 : 0, 8},
         {&lits->bytes, written && lits->len ? lits->offset[lits->len] : 0, 1},
-        {&h->op_from, ops, 4},
-        {&h->key_writer_off, keys + 1, 8},
-        {&h->key_writer, written ? h->key_writer_off[keys] : 0, 4},
+        {&c->op_from, ops, 4},
+        {&c->key_writer_off, keys + 1, 8},
+        {&c->key_writer, c->n_writers, 4},
     };
     memcpy(a, all, sizeof all);
 }
@@ -99,6 +100,7 @@ static size_t pack_block(const struct ins_bin_array *a, const struct ins_bin_col
 }
 
 struct layout {
+    struct ins_columns columns;
     struct ins_bin_array array[INS_BIN_COLUMNS];
     struct ins_bin_column column[INS_BIN_COLUMNS];
     uint64_t n_sums;
@@ -112,7 +114,8 @@ static enum ins_status take_arrays(struct layout *l, const struct ins_history *h
                                    struct ins_error *err)
 {
     /* The table of arrays serves both directions; here nothing is changed. */
-    ins_bin_arrays((struct ins_history *)(uintptr_t)h, true, l->array);
+    l->columns = ins_history_columns(h);
+    ins_bin_arrays(&l->columns, true, l->array);
     l->status = INS_NEW(uint8_t, h->n_txns);
     if (!l->status)
         return ins_nomem(err, "the output");
@@ -120,9 +123,9 @@ static enum ins_status take_arrays(struct layout *l, const struct ins_history *h
         l->status[t] =
             h->txn_status[t] == INS_OBSERVED ? INS_INDETERMINATE : h->txn_status[t];
     l->array[INS_BIN_TXN_STATUS].field = &l->status;
-    if (ins_bin_has_index(h)) {
+    if (ins_index_fits(h)) {
         l->array[INS_BIN_OP_FROM].field = &l->from;
-        return ins_bin_index_make(h, &l->from, err);
+        return ins_index_make(h, &l->from, err);
     }
     for (unsigned id = INS_BIN_OP_FROM; id < INS_BIN_COLUMNS; id++)
         l->array[id].count = 0;

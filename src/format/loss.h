@@ -47,10 +47,4 @@ uint64_t ins_numbering_value(struct ins_numbering *n, ins_key k, uint64_t word);
 uint64_t ins_numbering_op(struct ins_numbering *n, uint32_t op);
 void ins_numbering_release(struct ins_numbering *n);
 
-/* A read without a result. */
-static inline bool ins_is_unknown(const struct ins_history *h, uint32_t op)
-{
-    return (h->op_key[op] & INS_OP_UNKNOWN) != 0;
-}
-
 #endif

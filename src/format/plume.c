@@ -132,7 +132,7 @@ static bool only_writes(const struct plume *p, uint32_t at, bool zeros)
         if (l->run.at[r].found != at)
             continue;
         for (uint32_t op = l->run.at[r].op; op < run_end(l, r); op++, seen++)
-            if (!(l->key[op] & INS_OP_WRITE) || (zeros && l->value[op]))
+            if (!ins_word_writes(l->word[op]) || (zeros && l->value[op]))
                 return false;
     }
     return true;
@@ -167,8 +167,8 @@ static bool is_full_load(const struct plume *p)
         return false;
     for (size_t r = 0; r < l->run.len; r++) {
         for (uint32_t op = l->run.at[r].op; op < run_end(l, r); op++) {
-            const uint32_t k = l->key[op] & INS_OP_KEY;
-            const bool write = l->key[op] & INS_OP_WRITE;
+            const ins_key k = ins_word_key(l->word[op]);
+            const bool write = ins_word_writes(l->word[op]);
             if (write && !l->run.at[r].found)
                 seen[k] |= LOADED;
             if (!l->value[op])
@@ -184,7 +184,7 @@ static bool is_full_load(const struct plume *p)
 
 /* Decide what the keys start as; see spec §5 "Initial load". */
 static enum ins_status choose_initial(struct plume *p, const char *init,
-                                      struct ins_history *h, struct ins_error *err)
+                                      struct ins_columns *c, struct ins_error *err)
 {
     p->init = INS_NONE;
     p->zero = !strcmp(init, "zero") || !strcmp(init, "auto");
@@ -209,7 +209,7 @@ static enum ins_status choose_initial(struct plume *p, const char *init,
             size[p->found.at[0].session] == 1 && p->found.len > 1 && is_full_load(p)) {
             p->init = 0;
             p->zero = false;
-            (void)snprintf(h->note, sizeof h->note,
+            (void)snprintf(c->note, sizeof c->note,
                            "transaction %" PRId64 " on line %" PRIu32
                            " is taken as the initial load (--init zero: it is not)",
                            name_of(p, 0), first_line(p, 0));
@@ -223,54 +223,49 @@ static enum ins_status choose_initial(struct plume *p, const char *init,
 
 /* Number sessions and transactions; the initial one leaves its session, which is
  * dropped when nothing else is in it. */
-static void number_all(struct plume *p, struct ins_history *h, uint32_t *size,
-                       uint32_t *number)
+static void number_all(struct plume *p, struct ins_columns *c, uint32_t *size)
 {
     for (uint32_t i = 0; i < p->found.len; i++)
         if (i != p->init)
             size[p->found.at[i].session]++;
-    h->session_first[0] = 1;
+    c->session_first[0] = 1;
     for (uint32_t s = 0; s < p->session.len; s++) {
         if (!size[s])
             continue; /* only the initial transaction was in it */
-        number[s] = p->n_sessions;
-        h->session_name[p->n_sessions] = p->session.number[s];
-        h->session_first[p->n_sessions + 1] = h->session_first[p->n_sessions] + size[s];
-        size[s] = h->session_first[p->n_sessions++];
+        c->session_name[p->n_sessions] = p->session.number[s];
+        c->session_first[p->n_sessions + 1] = c->session_first[p->n_sessions] + size[s];
+        size[s] = c->session_first[p->n_sessions++];
     }
-    h->n_sessions = p->n_sessions;
+    c->n_sessions = p->n_sessions;
     for (uint32_t i = 0; i < p->found.len; i++) {
         struct found *f = &p->found.at[i];
         f->id = i == p->init ? 0 : size[f->session]++;
-        if (f->id)
-            h->txn_session[f->id] = number[f->session];
     }
 }
 
-static void fill_txns(struct plume *p, struct ins_history *h)
+static void fill_txns(struct plume *p, struct ins_columns *c)
 {
-    h->txn_session[0] = INS_NONE;
-    h->txn_status[0] = INS_COMMITTED;
-    h->txn_name[0] = 0;
-    h->txn_line[0] = h->txn_op[0] = h->txn_op[1] = 0;
+    c->txn_status[0] = INS_COMMITTED;
+    c->txn_name[0] = 0;
+    c->txn_line[0] = c->txn_op[0] = c->txn_op[1] = 0;
     bool negative = false;
     for (uint32_t i = 0; i < p->found.len; i++) {
         const struct found *f = &p->found.at[i];
         if (!f->id)
             continue;
         const int64_t name = name_of(p, i);
-        h->txn_status[f->id] = name == -1 ? INS_ABORTED : INS_COMMITTED;
-        h->txn_name[f->id] = (uint64_t)name;
-        h->txn_line[f->id] = first_line(p, i);
-        h->txn_op[f->id + 1] = f->n_ops;
+        c->txn_status[f->id] = name == -1 ? INS_ABORTED : INS_COMMITTED;
+        c->txn_name[f->id] = (uint64_t)name;
+        c->txn_line[f->id] = first_line(p, i);
+        c->txn_op[f->id + 1] = f->n_ops;
         negative |= name < 0;
     }
-    h->txn_mode = negative ? INS_WORDS_SIGNED : INS_WORDS_UNSIGNED;
-    for (ins_txn t = 1; t <= h->n_txns; t++)
-        h->txn_op[t] += h->txn_op[t - 1];
-    h->n_ops = h->txn_op[h->n_txns];
+    c->txn_mode = negative ? INS_WORDS_SIGNED : INS_WORDS_UNSIGNED;
+    for (ins_txn t = 1; t <= c->n_txns; t++)
+        c->txn_op[t] += c->txn_op[t - 1];
+    c->n_ops = c->txn_op[c->n_txns];
     for (uint32_t i = 0; i < p->found.len; i++)
-        p->found.at[i].op = h->txn_op[p->found.at[i].id];
+        p->found.at[i].op = c->txn_op[p->found.at[i].id];
 }
 
 struct move {
@@ -291,7 +286,7 @@ static void move_runs(void *context, unsigned part)
             continue;
         const uint32_t from = l->run.at[r].op, len = run_end(l, r) - from;
         if (m->key) {
-            memcpy(m->key + m->target[r], l->key + from, len * sizeof *m->key);
+            memcpy(m->key + m->target[r], l->word + from, len * sizeof *m->key);
             continue;
         }
         memcpy(m->value + m->target[r], l->value + from, len * sizeof *m->value);
@@ -300,7 +295,7 @@ static void move_runs(void *context, unsigned part)
 
 /* Bring the operations into the order of the history; nothing to do when the file has
  * them that way.  One column after the other, to need less memory. */
-static enum ins_status order_ops(struct plume *p, struct ins_history *h,
+static enum ins_status order_ops(struct plume *p, struct ins_columns *c,
                                  unsigned threads, struct ins_error *err)
 {
     struct ins_plume_lines *l = &p->lines;
@@ -317,13 +312,13 @@ static enum ins_status order_ops(struct plume *p, struct ins_history *h,
     enum ins_status st = INS_OK;
     struct move m = {.p = p, .target = target, .parts = ins_threads(threads)};
     if (moved) {
-        m.key = INS_NEW(uint32_t, h->n_ops);
+        m.key = INS_NEW(uint32_t, c->n_ops);
         if (m.key) {
             ins_parallel(m.parts, move_runs, &m);
-            ins_free(l->key);
-            l->key = m.key;
+            ins_free(l->word);
+            l->word = m.key;
             m.key = NULL;
-            m.value = INS_NEW(uint64_t, h->n_ops);
+            m.value = INS_NEW(uint64_t, c->n_ops);
         }
         if (m.value) {
             ins_parallel(m.parts, move_runs, &m);
@@ -334,59 +329,58 @@ static enum ins_status order_ops(struct plume *p, struct ins_history *h,
         }
     }
     ins_free(target);
-    h->op_key = l->key;
-    h->op_value = l->value;
-    l->key = NULL;
+    c->op_word = l->word;
+    c->op_value = l->value;
+    l->word = NULL;
     l->value = NULL;
     return st;
 }
 
-static void fill_keys(struct plume *p, struct ins_history *h)
+static void fill_keys(struct plume *p, struct ins_columns *c)
 {
     struct ins_plume_lines *l = &p->lines;
-    h->n_keys = l->n_keys;
-    h->key_name = l->key_name;
+    c->n_keys = l->n_keys;
+    c->key_name = l->key_name;
     l->key_name = NULL;
-    memset(h->key_flags, p->zero ? INS_KEY_HAS_INIT : 0, l->n_keys);
+    memset(c->key_flags, p->zero ? INS_KEY_HAS_INIT : 0, l->n_keys);
     if (p->init == INS_NONE)
         return;
     for (size_t r = 0; r < l->run.len; r++) {
         if (l->run.at[r].found != p->init)
             continue;
         for (uint32_t op = l->run.at[r].op; op < run_end(l, r); op++) {
-            h->key_flags[l->key[op] & INS_OP_KEY] = INS_KEY_HAS_INIT;
-            h->key_init[l->key[op] & INS_OP_KEY] = l->value[op];
+            const ins_key k = ins_word_key(l->word[op]);
+            c->key_flags[k] = INS_KEY_HAS_INIT;
+            c->key_init[k] = l->value[op];
         }
     }
-    (void)snprintf(h->init_name, sizeof h->init_name, "%" PRId64, name_of(p, p->init));
-    h->init_line = first_line(p, p->init);
+    (void)snprintf(c->init_name, sizeof c->init_name, "%" PRId64, name_of(p, p->init));
+    c->init_line = first_line(p, p->init);
 }
 
-static enum ins_status fill(struct plume *p, struct ins_history *h, unsigned threads,
+static enum ins_status fill(struct plume *p, struct ins_columns *c, unsigned threads,
                             struct ins_error *err)
 {
-    h->n_txns = (uint32_t)p->found.len + 1 - (p->init != INS_NONE);
-    h->session_first = INS_NEW0(uint32_t, (size_t)p->session.len + 1);
-    h->session_name = INS_NEW0(uint64_t, p->session.len);
-    h->txn_op = INS_NEW(uint32_t, (size_t)h->n_txns + 1);
-    h->txn_session = INS_NEW(uint32_t, h->n_txns);
-    h->txn_status = INS_NEW(uint8_t, h->n_txns);
-    h->txn_name = INS_NEW(uint64_t, h->n_txns);
-    h->txn_line = INS_NEW(uint32_t, h->n_txns);
-    h->key_flags = INS_NEW0(uint8_t, p->lines.n_keys);
-    h->key_init = INS_NEW0(uint64_t, p->lines.n_keys);
-    uint32_t *size = INS_NEW0(uint32_t, 2 * (size_t)p->session.len);
-    if (!h->session_first || !h->session_name || !h->txn_op || !h->txn_session ||
-        !h->txn_status || !h->txn_name || !h->txn_line || !h->key_flags ||
-        !h->key_init || !size) {
+    c->n_txns = (uint32_t)p->found.len + 1 - (p->init != INS_NONE);
+    c->session_first = INS_NEW0(uint32_t, (size_t)p->session.len + 1);
+    c->session_name = INS_NEW0(uint64_t, p->session.len);
+    c->txn_op = INS_NEW(uint32_t, (size_t)c->n_txns + 1);
+    c->txn_status = INS_NEW(uint8_t, c->n_txns);
+    c->txn_name = INS_NEW(uint64_t, c->n_txns);
+    c->txn_line = INS_NEW(uint32_t, c->n_txns);
+    c->key_flags = INS_NEW0(uint8_t, p->lines.n_keys);
+    c->key_init = INS_NEW0(uint64_t, p->lines.n_keys);
+    uint32_t *size = INS_NEW0(uint32_t, p->session.len);
+    if (!c->session_first || !c->session_name || !c->txn_op || !c->txn_status ||
+        !c->txn_name || !c->txn_line || !c->key_flags || !c->key_init || !size) {
         ins_free(size);
         return ins_nomem(err, "the history");
     }
-    number_all(p, h, size, size + p->session.len);
+    number_all(p, c, size);
     ins_free(size);
-    fill_txns(p, h);
-    fill_keys(p, h);
-    return order_ops(p, h, threads, err);
+    fill_txns(p, c);
+    fill_keys(p, c);
+    return order_ops(p, c, threads, err);
 }
 
 static void release(struct plume *p)
@@ -404,28 +398,23 @@ enum ins_status ins_plume_read(const struct ins_input *in,
 {
     *out = NULL;
     struct plume p = {0};
-    struct ins_history *h = INS_NEW0(struct ins_history, 1);
-    if (!h)
-        return ins_nomem(err, "the history");
+    struct ins_columns c = {0};
     enum ins_status st = ins_plume_parse(&p.lines, in, o->threads, o->limit, err);
     if (st == INS_OK)
         st = ins_limit_room(o->limit, sizeof *p.found.at * p.lines.run.len, err);
     if (st == INS_OK)
         st = group_runs(&p, err);
     if (st == INS_OK)
-        st = choose_initial(&p, o->init ? o->init : "auto", h, err);
+        st = choose_initial(&p, o->init ? o->init : "auto", &c, err);
     /* A column that is moved is there twice; resolving the reads needs as much. */
     if (st == INS_OK)
-        st = ins_limit_room(o->limit, sizeof *h->op_value * p.lines.n_ops, err);
+        st = ins_limit_room(o->limit, sizeof *c.op_value * p.lines.n_ops, err);
     if (st == INS_OK)
-        st = fill(&p, h, o->threads, err);
+        st = fill(&p, &c, o->threads, err);
     release(&p);
-    if (st == INS_OK)
-        st = ins_history_freeze(h, o->threads, o->limit, err);
     if (st != INS_OK) {
-        ins_history_free(h);
+        ins_columns_release(&c);
         return st;
     }
-    *out = h;
-    return INS_OK;
+    return ins_history_freeze(&c, o->threads, o->limit, out, err);
 }

@@ -132,7 +132,7 @@ static uint32_t key_code(struct piece *piece, uint64_t key)
         return (uint32_t)key;
     }
     const uint32_t id = ins_number_map_add(&piece->large, key);
-    if (id > INS_OP_KEY - piece->small) {
+    if (id > INS_MOST_KEYS - piece->small) {
         (void)ins_nomem(&piece->error, "the keys");
         return 0;
     }
@@ -147,7 +147,7 @@ static inline const char *parse_line(struct piece *piece, struct ins_plume_lines
     uint64_t key, value;
     if (end - p < 2 || p[1] != '(' || (p[0] != 'r' && p[0] != 'w'))
         return NULL;
-    const uint32_t write = p[0] == 'w' ? INS_OP_WRITE : 0;
+    const enum ins_op_kind kind = p[0] == 'w' ? INS_OP_WRITE : INS_OP_READ;
     p += 2;
     if (!parse_number(&p, end, &key) || p == end || *p++ != ',' ||
         !parse_number(&p, end, &value))
@@ -162,7 +162,7 @@ static inline const char *parse_line(struct piece *piece, struct ins_plume_lines
             ins_vec_plume_run_push(
                 &piece->run, (struct ins_plume_run){tail->session, tail->txn, op, 0});
     }
-    l->key[op] = key_code(piece, key) | write;
+    l->word[op] = ins_op_word(kind, key_code(piece, key));
     l->value[op] = value;
     return skip_line_end(p, end);
 }
@@ -363,12 +363,13 @@ static void renumber(void *context, unsigned i)
 {
     const struct parse *ps = context;
     const struct piece *piece = &ps->piece[i];
-    uint32_t *const key = ps->l->key;
+    uint32_t *const word = ps->l->word;
     for (uint32_t op = piece->first_op; op < piece->first_op + piece->n_ops; op++) {
-        const uint32_t code = key[op] & INS_OP_KEY;
-        key[op] = (key[op] & INS_OP_WRITE) |
-                  (code < piece->small ? ps->small_id[code]
-                                       : piece->large_id[code - piece->small]);
+        const uint32_t code = ins_word_key(word[op]);
+        word[op] =
+            ins_op_word(ins_word_kind(word[op]),
+                        code < piece->small ? ps->small_id[code]
+                                            : piece->large_id[code - piece->small]);
     }
 }
 
@@ -380,9 +381,10 @@ static enum ins_status number_keys(struct parse *ps, struct ins_error *err)
         ins_vec_u64_release(&name);
         return ins_nomem(err, "the keys");
     }
-    if (name.len > INS_OP_KEY) {
+    if (name.len > INS_MOST_KEYS) {
         ins_vec_u64_release(&name);
-        return ins_fail(err, INS_E_INPUT, 0, "more than %" PRIu32 " keys", INS_OP_KEY);
+        return ins_fail(err, INS_E_INPUT, 0, "more than %" PRIu32 " keys",
+                        INS_MOST_KEYS);
     }
     ps->l->n_keys = (uint32_t)name.len;
     const bool dense = !name.len || (name.at[name.len - 1] == name.len - 1 &&
@@ -456,9 +458,9 @@ static enum ins_status parse_all(struct parse *ps, struct ins_error *err)
         return ins_fail(err, INS_E_INPUT, 0,
                         "the file has more than %" PRIu32 " operations",
                         UINT32_MAX - 2);
-    l->key = INS_NEW(uint32_t, l->n_ops);
+    l->word = INS_NEW(uint32_t, l->n_ops);
     l->value = INS_NEW(uint64_t, l->n_ops);
-    if (!l->key || !l->value)
+    if (!l->word || !l->value)
         return ins_nomem(err, "the operations");
     ins_parallel(ps->n_pieces, parse_piece, ps);
     enum ins_status st = first_error(ps, err);
@@ -496,7 +498,7 @@ enum ins_status ins_plume_parse(struct ins_plume_lines *l, const struct ins_inpu
 
 void ins_plume_lines_release(struct ins_plume_lines *l)
 {
-    ins_free(l->key);
+    ins_free(l->word);
     ins_free(l->value);
     ins_free(l->key_name);
     ins_vec_plume_run_release(&l->run);

@@ -17,7 +17,7 @@ INS_VEC(plume_run, struct ins_plume_run);
 
 struct ins_plume_lines {
     uint32_t n_ops;
-    uint32_t *key; /* key id and INS_OP_WRITE */
+    uint32_t *word; /* see op.h */
     uint64_t *value;
     uint32_t n_keys;
     uint64_t *key_name; /* ascending */

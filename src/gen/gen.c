@@ -32,7 +32,7 @@ static enum ins_status check_options(const struct ins_gen_options *o,
         return ins_fail(err, INS_E_USAGE, 0,
                         "a history needs sessions, transactions, operations and keys");
     if (o->txns > UINT32_MAX / o->ops - p->ops - 64 ||
-        (uint64_t)o->keys + p->keys > INS_OP_KEY)
+        (uint64_t)o->keys + p->keys > INS_MOST_KEYS)
         return ins_fail(err, INS_E_USAGE, 0,
                         "%" PRIu64 " transactions of %" PRIu32 " operations on %" PRIu32
                         " keys are more than a history can hold",
@@ -41,7 +41,7 @@ static enum ins_status check_options(const struct ins_gen_options *o,
 }
 
 /* All arrays but those of lists, with room for the plant. */
-static bool allocate(struct ins_history *h, const struct ins_gen_options *o,
+static bool allocate(struct ins_columns *h, const struct ins_gen_options *o,
                      const struct ins_plant *p, uint32_t sessions)
 {
     const size_t txns = (size_t)o->txns + p->txns + 1;
@@ -50,10 +50,8 @@ static bool allocate(struct ins_history *h, const struct ins_gen_options *o,
     h->session_first = INS_NEW(uint32_t, (size_t)sessions + p->sessions + 1);
     h->session_name = INS_NEW(uint64_t, (size_t)sessions + p->sessions);
     h->txn_op = INS_NEW(uint32_t, txns + 1);
-    h->txn_session = INS_NEW(uint32_t, txns);
     h->txn_status = INS_NEW0(uint8_t, txns);
-    h->op_key = INS_NEW(uint32_t, ops);
-    h->op_from = INS_NEW(uint32_t, ops);
+    h->op_word = INS_NEW(uint32_t, ops);
     h->op_value = INS_NEW(uint64_t, ops);
     h->key_name = INS_NEW(uint64_t, keys);
     h->key_flags = INS_NEW(uint8_t, keys);
@@ -65,20 +63,18 @@ static bool allocate(struct ins_history *h, const struct ins_gen_options *o,
             return false;
         h->txn_begin[0] = h->txn_end[0] = INS_NO_TIME;
     }
-    return h->session_first && h->session_name && h->txn_op && h->txn_session &&
-           h->txn_status && h->op_key && h->op_from && h->op_value && h->key_name &&
-           h->key_flags && h->key_init;
+    return h->session_first && h->session_name && h->txn_op && h->txn_status &&
+           h->op_word && h->op_value && h->key_name && h->key_flags && h->key_init;
 }
 
 /* Every session has its share of the transactions, and every transaction its place. */
-static void lay_out(struct ins_history *h, const struct ins_gen_options *o,
+static void lay_out(struct ins_columns *h, const struct ins_gen_options *o,
                     uint32_t sessions)
 {
     h->n_sessions = sessions;
     h->n_txns = (uint32_t)o->txns + 1;
     h->n_ops = (uint32_t)o->txns * o->ops;
     h->n_keys = o->keys;
-    h->txn_session[0] = INS_NONE;
     h->txn_op[0] = 0;
     ins_txn t = 1;
     for (uint32_t s = 0; s < sessions; s++) {
@@ -86,7 +82,6 @@ static void lay_out(struct ins_history *h, const struct ins_gen_options *o,
         h->session_name[s] = s;
         const uint64_t share = o->txns / sessions + (s < o->txns % sessions);
         for (uint64_t i = 0; i < share; i++, t++) {
-            h->txn_session[t] = s;
             h->txn_op[t] = (t - 1) * o->ops;
         }
     }
@@ -176,12 +171,12 @@ static void release_sim(struct ins_sim *s)
 
 static void put_read(struct ins_sim *s, uint32_t op, ins_key k)
 {
-    s->h->op_key[op] = k;
+    s->h->op_word[op] = ins_op_word(INS_OP_READ, k);
 }
 
 static void put_write(struct ins_sim *s, uint32_t op, ins_key k)
 {
-    s->h->op_key[op] = k | INS_OP_WRITE;
+    s->h->op_word[op] = ins_op_word(INS_OP_WRITE, k);
     if (s->o->dup > 0 && ins_rng_unit(&s->rng) < s->o->dup)
         s->h->op_value[op] = 1 + ins_dist_next(&s->values, &s->rng);
     else
@@ -193,7 +188,7 @@ static bool appended_before(const struct ins_sim *s, uint32_t first, uint32_t op
                             ins_key k)
 {
     for (uint32_t i = first; i < op; i++)
-        if (s->h->op_key[i] == (k | INS_OP_WRITE))
+        if (ins_word_is_write_of(s->h->op_word[i], k))
             return true;
     return false;
 }
@@ -329,11 +324,11 @@ static enum ins_status run(struct ins_sim *s, struct ins_error *err)
 /* Where the appends of each key begin in list_elem, once they are there in order. */
 static uint64_t *place_appends(const struct ins_sim *s)
 {
-    const struct ins_history *h = s->h;
+    const struct ins_columns *h = s->h;
     uint64_t *off = INS_NEW0(uint64_t, (size_t)h->n_keys + 1);
     for (uint32_t op = 0; off && op < h->n_ops; op++)
         if (s->position[op] != INS_NONE)
-            off[(h->op_key[op] & INS_OP_KEY) + 1]++;
+            off[ins_word_key(h->op_word[op]) + 1]++;
     for (ins_key k = 0; off && k < h->n_keys; k++)
         off[k + 1] += off[k];
     return off;
@@ -341,10 +336,10 @@ static uint64_t *place_appends(const struct ins_sim *s)
 
 static void write_appends(const struct ins_sim *s, const uint64_t *off)
 {
-    struct ins_history *h = s->h;
+    struct ins_columns *h = s->h;
     for (uint32_t op = 0; op < h->n_ops; op++)
         if (s->position[op] != INS_NONE)
-            h->list_elem[off[h->op_key[op] & INS_OP_KEY] + s->position[op]] =
+            h->list_elem[off[ins_word_key(h->op_word[op])] + s->position[op]] =
                 h->op_value[op];
     h->n_elems = off[h->n_keys];
 }
@@ -356,10 +351,10 @@ static uint64_t list_length(uint64_t packed)
 
 /* What a read of transaction t at `op` showed: a prefix of the appends to its key, or a
  * list of its own when appends of its own end it. */
-static void write_list(struct ins_history *h, const uint64_t *off, ins_txn t,
+static void write_list(struct ins_columns *h, const uint64_t *off, ins_txn t,
                        uint32_t op)
 {
-    const ins_key k = h->op_key[op];
+    const ins_key k = ins_word_key(h->op_word[op]);
     const uint64_t packed = h->op_value[op];
     const uint32_t prefix = (uint32_t)packed;
     uint32_t own = (uint32_t)(packed >> 32);
@@ -370,7 +365,7 @@ static void write_list(struct ins_history *h, const uint64_t *off, ins_txn t,
            prefix * sizeof *h->list_elem);
     h->n_elems += prefix;
     for (uint32_t i = h->txn_op[t]; own; i++)
-        if (h->op_key[i] == (k | INS_OP_WRITE)) {
+        if (ins_word_is_write_of(h->op_word[i], k)) {
             h->list_elem[h->n_elems++] = h->op_value[i];
             own--;
         }
@@ -379,10 +374,10 @@ static void write_list(struct ins_history *h, const uint64_t *off, ins_txn t,
 static enum ins_status make_lists(struct ins_sim *s, const struct ins_plant *p,
                                   struct ins_error *err)
 {
-    struct ins_history *h = s->h;
+    struct ins_columns *h = s->h;
     uint64_t apart = 0;
     for (uint32_t op = 0; op < h->n_ops; op++) {
-        if (h->op_key[op] & INS_OP_WRITE)
+        if (ins_word_writes(h->op_word[op]))
             continue;
         const uint64_t n = list_length(h->op_value[op]);
         if (n > INS_LONGEST_LIST)
@@ -398,7 +393,7 @@ static enum ins_status make_lists(struct ins_sim *s, const struct ins_plant *p,
         write_appends(s, off);
     for (ins_txn t = 1; room && t < h->n_txns; t++)
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
-            if (!(h->op_key[op] & INS_OP_WRITE))
+            if (!ins_word_writes(h->op_word[op]))
                 write_list(h, off, t, op);
     ins_free(off);
     return room ? INS_OK : ins_nomem(err, "the lists that were read");
@@ -409,7 +404,7 @@ static enum ins_status make_lists(struct ins_sim *s, const struct ins_plant *p,
 /* Registers that start as 0 start as nil instead; nobody has written a 0.  Where nil is
  * the initial value it also stands for a result that never came, which is what a client
  * has of a transaction whose end it did not see. */
-static void start_as_nil(struct ins_history *h)
+static void start_as_nil(struct ins_columns *h)
 {
     h->value_mode = INS_WORDS_NIL;
     for (ins_key k = 0; k < h->n_keys; k++)
@@ -419,13 +414,14 @@ static void start_as_nil(struct ins_history *h)
             if (h->op_value[op])
                 continue;
             if (h->txn_status[t] == INS_INDETERMINATE)
-                h->op_key[op] |= INS_OP_UNKNOWN;
+                h->op_word[op] =
+                    ins_op_word(INS_OP_READ_UNKNOWN, ins_word_key(h->op_word[op]));
             else
                 h->op_value[op] = INS_WORD_NIL;
         }
 }
 
-static enum ins_status simulate(struct ins_history *h, const struct ins_gen_options *o,
+static enum ins_status simulate(struct ins_columns *h, const struct ins_gen_options *o,
                                 const struct ins_plant *p, struct ins_error *err)
 {
     struct ins_sim s = {.o = o, .h = h};
@@ -452,20 +448,17 @@ enum ins_status ins_generate(const struct ins_gen_options *o, struct ins_history
         st = check_options(o, &p, err);
     if (st != INS_OK)
         return st;
-    struct ins_history *h = INS_NEW0(struct ins_history, 1);
+    struct ins_columns h = {0};
     const uint32_t sessions = o->sessions < o->txns ? o->sessions : (uint32_t)o->txns;
-    if (!h || !allocate(h, o, &p, sessions)) {
+    if (!allocate(&h, o, &p, sessions)) {
         st = ins_nomem(err, "the history");
     } else {
-        lay_out(h, o, sessions);
-        st = simulate(h, o, &p, err);
+        lay_out(&h, o, sessions);
+        st = simulate(&h, o, &p, err);
     }
-    if (st == INS_OK)
-        st = ins_history_freeze(h, o->threads, NULL, err);
     if (st != INS_OK) {
-        ins_history_free(h);
+        ins_columns_release(&h);
         return st;
     }
-    *out = h;
-    return INS_OK;
+    return ins_history_freeze(&h, o->threads, NULL, out, err);
 }

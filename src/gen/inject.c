@@ -73,7 +73,7 @@ const char *ins_inject_name(unsigned i)
 /* Walks over a script's words; the history is NULL while it is only measured. */
 struct walk {
     struct ins_plant count;
-    struct ins_history *h;
+    struct ins_columns *h;
     uint8_t key[26]; /* number + 1 of the keys met, by letter */
     bool list;
     ins_key first_key;
@@ -89,7 +89,7 @@ static ins_key key_of(struct walk *w, char letter)
     return w->first_key + *k - 1;
 }
 
-static uint64_t put_list(struct ins_history *h, const char *digits, size_t n)
+static uint64_t put_list(struct ins_columns *h, const char *digits, size_t n)
 {
     const uint64_t at = h->n_elems;
     for (size_t i = 0; i < n; i++)
@@ -102,9 +102,9 @@ static void do_op(struct walk *w, const char *word, size_t len)
     const bool write = word[0] == 'w';
     const ins_key k = key_of(w, word[1]);
     const bool list_read = w->list && !write;
-    struct ins_history *h = w->h;
+    struct ins_columns *h = w->h;
     if (h) {
-        h->op_key[h->n_ops] = k | (write ? INS_OP_WRITE : 0);
+        h->op_word[h->n_ops] = ins_op_word(write ? INS_OP_WRITE : INS_OP_READ, k);
         h->op_value[h->n_ops++] =
             list_read ? put_list(h, word + 2, len - 2) : (uint64_t)(word[2] - '0');
     }
@@ -115,11 +115,10 @@ static void do_op(struct walk *w, const char *word, size_t len)
 
 static void begin_txn(struct walk *w)
 {
-    struct ins_history *h = w->h;
+    struct ins_columns *h = w->h;
     if (h) {
         const ins_txn t = h->n_txns++;
         h->txn_op[t] = h->n_ops;
-        h->txn_session[t] = h->n_sessions - 1;
         h->txn_status[t] = INS_COMMITTED;
         if (h->txn_begin) {
             /* Overlapping, but in order within the session. */
@@ -145,7 +144,7 @@ static void begin_session(struct walk *w)
 
 static void set_times(const struct walk *w, const char *word)
 {
-    struct ins_history *h = w->h;
+    struct ins_columns *h = w->h;
     if (!h || !h->txn_begin)
         return;
     h->txn_begin[h->n_txns - 1] = w->now + (word[0] - '0') * w->unit;
@@ -206,14 +205,14 @@ enum ins_status ins_plant_find(struct ins_plant *p, const char *name, bool list,
     return ins_fail(err, INS_E_USAGE, 0, "cannot plant '%s', no such anomaly", name);
 }
 
-void ins_plant_add(const struct ins_plant *p, struct ins_history *h, int64_t now,
+void ins_plant_add(const struct ins_plant *p, struct ins_columns *h, int64_t now,
                    int64_t unit)
 {
     if (!p->script)
         return;
     const ins_key first = h->n_keys;
     struct walk w = {.h = h,
-                     .list = p->lists || (first && ins_is_list_key(h, 0)),
+                     .list = p->lists || (first && h->key_flags[0] & INS_KEY_LIST),
                      .first_key = first,
                      .now = now,
                      .unit = unit};

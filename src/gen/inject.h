@@ -19,7 +19,7 @@ enum ins_status ins_plant_find(struct ins_plant *p, const char *name, bool list,
 
 /* Append it to a history whose arrays have room for it and whose counts are those of
  * the rest.  Times start at `now`; 10 time units are used, `unit` nanoseconds each. */
-void ins_plant_add(const struct ins_plant *p, struct ins_history *h, int64_t now,
+void ins_plant_add(const struct ins_plant *p, struct ins_columns *h, int64_t now,
                    int64_t unit);
 
 #endif

@@ -49,7 +49,7 @@ struct ins_replica {
 
 struct ins_sim {
     const struct ins_gen_options *o;
-    struct ins_history *h;
+    struct ins_columns *h; /* the history to be */
     const struct ins_store *store;
     struct ins_rng rng;
     struct ins_dist keys, values;

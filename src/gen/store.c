@@ -17,7 +17,7 @@
 
 static bool is_write(const struct ins_sim *s, uint32_t op)
 {
-    return (s->h->op_key[op] & INS_OP_WRITE) != 0;
+    return ins_word_writes(s->h->op_word[op]);
 }
 
 /* What a read of k by the client returns beyond its own writes. */
@@ -28,8 +28,8 @@ typedef uint32_t view(struct ins_sim *s, const struct ins_client *c, ins_key k);
 static inline void run_op(struct ins_sim *s, const struct ins_client *c,
                           struct ins_own *own, uint32_t op, view *visible)
 {
-    struct ins_history *h = s->h;
-    const ins_key k = h->op_key[op] & INS_OP_KEY;
+    struct ins_columns *h = s->h;
+    const ins_key k = ins_word_key(h->op_word[op]);
     struct ins_own_slot *slot = ins_own_at(own, k);
     const bool mine = slot->epoch == own->epoch;
     if (is_write(s, op)) {
@@ -67,12 +67,12 @@ static uint32_t newest(struct ins_sim *s, const struct ins_client *c, ins_key k)
 /* Apply the client's writes to the one copy. */
 static void apply(struct ins_sim *s, const struct ins_client *c)
 {
-    const struct ins_history *h = s->h;
+    const struct ins_columns *h = s->h;
     s->commits++;
     for (uint32_t op = h->txn_op[c->txn]; op < h->txn_op[c->txn + 1]; op++) {
         if (!is_write(s, op))
             continue;
-        const ins_key k = h->op_key[op] & INS_OP_KEY;
+        const ins_key k = ins_word_key(h->op_word[op]);
         if (s->o->list)
             s->position[op] = s->version[k]++;
         else
@@ -150,11 +150,11 @@ static void commit_snapshot(struct ins_sim *s, struct ins_client *c)
  * is after its begin like any other, and then cannot lose. */
 static void commit_first(struct ins_sim *s, struct ins_client *c)
 {
-    const struct ins_history *h = s->h;
+    const struct ins_columns *h = s->h;
     if (!c->effect)
         return;
     for (uint32_t op = h->txn_op[c->txn]; op < h->txn_op[c->txn + 1]; op++)
-        if (is_write(s, op) && s->stamp[h->op_key[op] & INS_OP_KEY] > c->snapshot) {
+        if (is_write(s, op) && s->stamp[ins_word_key(h->op_word[op])] > c->snapshot) {
             begin_snapshot(s, c);
             break;
         }
@@ -194,7 +194,7 @@ static bool timestamp_works(const struct ins_sim *s, const struct ins_client *c)
 {
     const uint32_t ts = c->snapshot;
     for (uint32_t op = s->h->txn_op[c->txn]; op < s->h->txn_op[c->txn + 1]; op++) {
-        const struct ins_ts_key *key = &s->ts_key[s->h->op_key[op] & INS_OP_KEY];
+        const struct ins_ts_key *key = &s->ts_key[ins_word_key(s->h->op_word[op])];
         if (is_write(s, op) ? key->written > ts || key->read > ts
                             : key->written > ts && key->written_before > ts)
             return false;
@@ -205,7 +205,7 @@ static bool timestamp_works(const struct ins_sim *s, const struct ins_client *c)
 static void write_at(struct ins_sim *s, const struct ins_own_slot *slot, uint32_t op,
                      uint32_t ts)
 {
-    struct ins_ts_key *key = &s->ts_key[s->h->op_key[op] & INS_OP_KEY];
+    struct ins_ts_key *key = &s->ts_key[ins_word_key(s->h->op_word[op])];
     if (slot->first == op) {
         key->before = key->version;
         key->written_before = key->written;
@@ -232,7 +232,7 @@ static void commit_timestamp(struct ins_sim *s, struct ins_client *c)
     const uint32_t ts = c->last_ts = c->snapshot;
     struct ins_own *own = ins_own_of(s, c);
     for (uint32_t op = s->h->txn_op[c->txn]; op < s->h->txn_op[c->txn + 1]; op++) {
-        const ins_key k = s->h->op_key[op] & INS_OP_KEY;
+        const ins_key k = ins_word_key(s->h->op_word[op]);
         struct ins_ts_key *key = &s->ts_key[k];
         if (is_write(s, op))
             write_at(s, ins_own_at(own, k), op, ts);
@@ -282,12 +282,12 @@ static uint32_t at_replica(struct ins_sim *s, const struct ins_client *c, ins_ke
 static void apply_at(struct ins_sim *s, uint32_t r, ins_txn t)
 {
     struct ins_replica *p = &s->replica[r];
-    const struct ins_history *h = s->h;
+    const struct ins_columns *h = s->h;
     const uint32_t seq = s->commit_number[t];
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
         if (!is_write(s, op))
             continue;
-        const ins_key k = h->op_key[op] & INS_OP_KEY;
+        const ins_key k = ins_word_key(h->op_word[op]);
         if (s->o->list) {
             if (p->version[k] <= s->position[op])
                 p->version[k] = s->position[op] + 1;
@@ -303,11 +303,11 @@ static void apply_at(struct ins_sim *s, uint32_t r, ins_txn t)
 /* Give the appends of transaction t their places. */
 static void place_appends(struct ins_sim *s, ins_txn t)
 {
-    const struct ins_history *h = s->h;
+    const struct ins_columns *h = s->h;
     for (uint32_t op = h->txn_op[t]; s->o->list && op < h->txn_op[t + 1]; op++) {
         if (!is_write(s, op))
             continue;
-        const ins_key k = h->op_key[op] & INS_OP_KEY;
+        const ins_key k = ins_word_key(h->op_word[op]);
         s->position[op] = s->version[k]++;
         s->previous[op] = s->last_appender[k];
         s->last_appender[k] = t;
@@ -354,19 +354,27 @@ static void take_over(struct ins_sim *s, uint32_t to, uint32_t from)
 
 static uint32_t origin_of(const struct ins_sim *s, ins_txn t)
 {
-    return s->h->txn_session[t] % s->n_replicas;
+    uint32_t lo = 0, hi = s->h->n_sessions - 1; /* the last one that begins by t */
+    while (lo < hi) {
+        const uint32_t mid = lo + (hi - lo + 1) / 2;
+        if (s->h->session_first[mid] <= t)
+            lo = mid;
+        else
+            hi = mid - 1;
+    }
+    return lo % s->n_replicas;
 }
 
 static void commit_causal(struct ins_sim *s, struct ins_client *c)
 {
-    const struct ins_history *h = s->h;
+    const struct ins_columns *h = s->h;
     const uint32_t r = replica_of(s, c);
     if (s->n_replicas > 1 && !ins_rng_below(&s->rng, 4))
         take_over(s, r,
                   (r + 1 + ins_rng_below(&s->rng, s->n_replicas - 1)) % s->n_replicas);
     for (uint32_t op = h->txn_op[c->txn]; s->o->list && op < h->txn_op[c->txn + 1];
          op++) {
-        const ins_txn last = s->last_appender[h->op_key[op] & INS_OP_KEY];
+        const ins_txn last = s->last_appender[ins_word_key(h->op_word[op])];
         if (is_write(s, op) && !is_applied(s, r, last))
             take_over(s, r, origin_of(s, last));
     }
@@ -387,7 +395,7 @@ static void commit_causal(struct ins_sim *s, struct ins_client *c)
 
 static void apply_with_lists(struct ins_sim *s, uint32_t r, ins_txn t)
 {
-    const struct ins_history *h = s->h;
+    const struct ins_columns *h = s->h;
     ins_vec_u32_push(&s->stack, t);
     while (s->stack.len && !s->stack.failed) {
         const ins_txn top = s->stack.at[s->stack.len - 1];
@@ -421,12 +429,12 @@ static void deliver_some(struct ins_sim *s, uint32_t r)
 
 static void commit_atomic(struct ins_sim *s, struct ins_client *c)
 {
-    const struct ins_history *h = s->h;
+    const struct ins_columns *h = s->h;
     const uint32_t r = replica_of(s, c);
     deliver_some(s, r);
     for (uint32_t op = h->txn_op[c->txn]; s->o->list && op < h->txn_op[c->txn + 1];
          op++) {
-        const ins_txn last = s->last_appender[h->op_key[op] & INS_OP_KEY];
+        const ins_txn last = s->last_appender[ins_word_key(h->op_word[op])];
         if (is_write(s, op) && !is_applied(s, r, last))
             apply_with_lists(s, r, last);
     }

@@ -20,7 +20,7 @@ enum { USED_AS_LIST = 1, USED_AS_REGISTER = 2 };
 enum { MOST_WAITING = 256, MOST_WORDS = 1 << 13 };
 enum { BYTES_AN_OP = 24, MANY_OPS = 1 << 16 };
 
-/* What an operation, the last of op_key or one before it, still has to do with its
+/* What an operation, the last of op_word or one before it, still has to do with its
  * key. */
 struct waiting {
     uint64_t key; /* a word */
@@ -54,7 +54,7 @@ struct ins_builder {
     bool any_name, any_line, any_time;
 
     struct ins_vec_run run;
-    struct ins_vec_u32 op_key;
+    struct ins_vec_u32 op_word;
     struct ins_vec_u64 op_value;
     struct waiting waiting[MOST_WAITING];
     uint32_t n_waiting;
@@ -83,9 +83,9 @@ void ins_builder_expect(struct ins_builder *b, uint64_t bytes)
     const size_t ops = bytes / BYTES_AN_OP;
     if (ops < MANY_OPS)
         return;
-    (void)ins_vec_u32_reserve(&b->op_key, ops);
+    (void)ins_vec_u32_reserve(&b->op_word, ops);
     (void)ins_vec_u64_reserve(&b->op_value, ops);
-    b->op_key.failed = b->op_value.failed = 0;
+    b->op_word.failed = b->op_value.failed = 0;
     b->lists.elem.at = INS_NEW(uint64_t, ops);
     b->lists.elem.cap = b->lists.elem.at ? ops : 0;
 }
@@ -118,7 +118,7 @@ void ins_builder_free(struct ins_builder *b)
     ins_vec_u64_release(&b->key_init);
     release_txns(b);
     ins_vec_run_release(&b->run);
-    ins_vec_u32_release(&b->op_key);
+    ins_vec_u32_release(&b->op_word);
     ins_vec_u64_release(&b->op_value);
     ins_chains_release(&b->lists);
     ins_free(b);
@@ -178,9 +178,9 @@ static void intern_map(struct ins_builder *b, enum ins_word_mode mode,
 
 static bool is_list_read(const struct ins_builder *b, size_t op)
 {
-    const uint32_t key = b->op_key.at[op];
-    return !(key & (INS_OP_WRITE | INS_OP_UNKNOWN)) &&
-           (b->key_use.at[key & INS_OP_KEY] & USED_AS_LIST);
+    const uint32_t word = b->op_word.at[op];
+    return ins_word_has_result(word) &&
+           (b->key_use.at[ins_word_key(word)] & USED_AS_LIST);
 }
 
 static void settle(struct ins_builder *b);
@@ -201,7 +201,8 @@ static void intern_column(struct ins_builder *b, const struct column *c)
             intern_word(b, old, &b->txn_name.at[i]);
     } else {
         for (size_t i = 0; i < b->op_value.len; i++)
-            if (!(b->op_key.at[i] & INS_OP_UNKNOWN) && !is_list_read(b, i))
+            if (ins_word_kind(b->op_word.at[i]) != INS_OP_READ_UNKNOWN &&
+                !is_list_read(b, i))
                 intern_word(b, old, &b->op_value.at[i]);
         b->list.plain = false;
         for (size_t i = 0; i < b->list.to->len; i++)
@@ -324,7 +325,7 @@ static uint64_t line_of(const struct ins_builder *b, uint32_t txn)
 
 static size_t run_end(const struct ins_builder *b, size_t run)
 {
-    return run + 1 < b->run.len ? b->run.at[run + 1].first : b->op_key.len;
+    return run + 1 < b->run.len ? b->run.at[run + 1].first : b->op_word.len;
 }
 
 /* Something is wrong with operation op. */
@@ -344,9 +345,9 @@ static uint32_t key_id(struct ins_builder *b, uint64_t key)
         return 0;
     }
     if (id == b->key_use.len) {
-        if (id > INS_OP_KEY)
+        if (id > INS_MOST_KEYS)
             (void)ins_fail(&b->error, INS_E_INPUT, 0, "more than %" PRIu32 " keys",
-                           INS_OP_KEY);
+                           INS_MOST_KEYS);
         ins_vec_u8_push(&b->key_use, 0);
         ins_vec_u8_push(&b->key_init_state, INIT_DEFAULT);
         ins_vec_u64_push(&b->key_init, 0);
@@ -365,13 +366,13 @@ static uint32_t key_id(struct ins_builder *b, uint64_t key)
 static void settle(struct ins_builder *b)
 {
     const uint32_t n = b->n_waiting;
-    const size_t first = b->op_key.len - n;
+    const size_t first = b->op_word.len - n;
     b->n_waiting = 0;
     for (uint32_t i = 0; i < n; i++)
         ins_number_map_prefetch(&b->keys, b->waiting[i].key);
     for (uint32_t i = 0; i < n && !b->error.status; i++) {
         const uint32_t k = key_id(b, b->waiting[i].key);
-        b->op_key.at[first + i] |= k;
+        b->op_word.at[first + i] |= k;
         if (b->error.status)
             break;
         b->key_use.at[k] |= b->waiting[i].use;
@@ -379,20 +380,20 @@ static void settle(struct ins_builder *b)
             refuse_op(b, first + i, "a key is used both as a register and as a list");
     }
     if (!b->error.status)
-        ins_chains_settle(&b->lists, b->op_key.at, b->op_value.at);
+        ins_chains_settle(&b->lists, b->op_word.at, b->op_value.at);
 }
 
-static void add_op(struct ins_builder *b, uint32_t txn, uint32_t flags, uint64_t key,
-                   uint8_t use, uint64_t value)
+static void add_op(struct ins_builder *b, uint32_t txn, enum ins_op_kind kind,
+                   uint64_t key, uint8_t use, uint64_t value)
 {
-    if (b->op_key.len >= UINT32_MAX - 1)
+    if (b->op_word.len >= UINT32_MAX - 1)
         (void)ins_fail(&b->error, INS_E_INPUT, line_of(b, txn),
                        "more than %" PRIu32 " operations", UINT32_MAX - 1);
     if (!b->run.len || b->run.at[b->run.len - 1].txn != txn)
-        ins_vec_run_push(&b->run, (struct run){txn, (uint32_t)b->op_key.len});
-    ins_vec_u32_push(&b->op_key, flags);
+        ins_vec_run_push(&b->run, (struct run){txn, (uint32_t)b->op_word.len});
+    ins_vec_u32_push(&b->op_word, ins_op_word(kind, 0));
     ins_vec_u64_push(&b->op_value, value);
-    if (b->run.failed || b->op_key.failed || b->op_value.failed)
+    if (b->run.failed || b->op_word.failed || b->op_value.failed)
         out_of_memory(b);
     if (b->error.status)
         return;
@@ -412,7 +413,8 @@ void ins_builder_read(struct ins_builder *b, uint32_t txn, struct ins_lit key,
     if (b->error.status)
         return;
     const uint64_t k = key_word(b, key);
-    add_op(b, txn, 0, k, USED_AS_REGISTER, to_word(b, &b->value_column, value));
+    add_op(b, txn, INS_OP_READ, k, USED_AS_REGISTER,
+           to_word(b, &b->value_column, value));
 }
 
 void ins_builder_read_unknown(struct ins_builder *b, uint32_t txn, struct ins_lit key,
@@ -420,7 +422,7 @@ void ins_builder_read_unknown(struct ins_builder *b, uint32_t txn, struct ins_li
 {
     if (b->error.status)
         return;
-    add_op(b, txn, INS_OP_UNKNOWN, key_word(b, key),
+    add_op(b, txn, INS_OP_READ_UNKNOWN, key_word(b, key),
            list ? USED_AS_LIST : USED_AS_REGISTER, 0);
 }
 
@@ -468,8 +470,8 @@ void ins_builder_list_end(struct ins_builder *b, uint32_t txn, struct ins_lit ke
         return;
     }
     const uint64_t k = key_word(b, key);
-    ins_chains_close(&b->lists, (uint32_t)b->op_key.len);
-    add_op(b, txn, 0, k, USED_AS_LIST, 0);
+    ins_chains_close(&b->lists, (uint32_t)b->op_word.len);
+    add_op(b, txn, INS_OP_READ, k, USED_AS_LIST, 0);
     if (b->list.to->len > MOST_WORDS)
         settle(b);
 }
@@ -522,7 +524,8 @@ static bool any_failed(const struct ins_builder *b)
     return b->key_use.failed || b->key_init_state.failed || b->key_init.failed ||
            b->txn_session.failed || b->txn_name.failed || b->txn_named.failed ||
            b->txn_line.failed || b->txn_status.failed || b->txn_begin.failed ||
-           b->txn_end.failed || b->run.failed || b->op_key.failed || b->op_value.failed;
+           b->txn_end.failed || b->run.failed || b->op_word.failed ||
+           b->op_value.failed;
 }
 
 /* The initial transaction's last write of each key is the key's initial value. */
@@ -531,11 +534,11 @@ static void take_initial_writes(struct ins_builder *b)
     for (size_t r = 0; b->init_txn != INS_NONE && r < b->run.len; r++)
         for (size_t i = b->run.at[r].first;
              b->run.at[r].txn == b->init_txn && i < run_end(b, r); i++) {
-            const uint32_t key = b->op_key.at[i];
-            if (!(key & INS_OP_WRITE))
+            const ins_key k = ins_word_key(b->op_word.at[i]);
+            if (!ins_word_writes(b->op_word.at[i]))
                 continue;
-            b->key_init.at[key & INS_OP_KEY] = b->op_value.at[i];
-            b->key_init_state.at[key & INS_OP_KEY] = INIT_SET;
+            b->key_init.at[k] = b->op_value.at[i];
+            b->key_init_state.at[k] = INIT_SET;
         }
 }
 
@@ -557,25 +560,24 @@ static uint32_t number_sessions(const struct ins_builder *b, uint32_t *number,
     return out;
 }
 
-static void copy_sessions(const struct ins_builder *b, struct ins_history *h,
+static void copy_sessions(const struct ins_builder *b, struct ins_columns *c,
                           const uint32_t *number, const uint32_t *size)
 {
-    h->session_first[0] = 1;
+    c->session_first[0] = 1;
     for (uint32_t s = 0; s < b->sessions.len; s++) {
         if (number[s] == INS_NONE)
             continue;
-        h->session_first[number[s] + 1] = h->session_first[number[s]] + size[s];
-        h->session_name[number[s]] = b->sessions.number[s];
+        c->session_first[number[s] + 1] = c->session_first[number[s]] + size[s];
+        c->session_name[number[s]] = b->sessions.number[s];
     }
 }
 
 /* Give every transaction its id, and copy its columns there. */
-static void copy_txns(const struct ins_builder *b, struct ins_history *h,
+static void copy_txns(const struct ins_builder *b, struct ins_columns *c,
                       const uint32_t *session_number, uint32_t *next, uint32_t *id)
 {
-    for (uint32_t s = 0; s < h->n_sessions; s++)
-        next[s] = h->session_first[s];
-    h->txn_session[0] = INS_NONE;
+    for (uint32_t s = 0; s < c->n_sessions; s++)
+        next[s] = c->session_first[s];
     for (uint32_t t = 0; t < b->txn_session.len; t++) {
         if (t == b->init_txn) {
             id[t] = 0;
@@ -583,19 +585,18 @@ static void copy_txns(const struct ins_builder *b, struct ins_history *h,
         }
         const uint32_t s = session_number[b->txn_session.at[t]];
         const uint32_t u = id[t] = next[s]++;
-        h->txn_session[u] = s;
-        h->txn_status[u] = b->txn_status.at[t];
-        if (h->txn_name)
-            h->txn_name[u] = b->txn_name.at[t];
-        if (h->txn_line)
-            h->txn_line[u] = b->txn_line.at[t];
-        if (h->txn_begin) {
-            h->txn_begin[u] = b->txn_begin.at[t];
-            h->txn_end[u] = b->txn_end.at[t];
+        c->txn_status[u] = b->txn_status.at[t];
+        if (c->txn_name)
+            c->txn_name[u] = b->txn_name.at[t];
+        if (c->txn_line)
+            c->txn_line[u] = b->txn_line.at[t];
+        if (c->txn_begin) {
+            c->txn_begin[u] = b->txn_begin.at[t];
+            c->txn_end[u] = b->txn_end.at[t];
         }
     }
-    if (h->txn_begin)
-        h->txn_begin[0] = h->txn_end[0] = INS_NO_TIME;
+    if (c->txn_begin)
+        c->txn_begin[0] = c->txn_end[0] = INS_NO_TIME;
 }
 
 /* Put list reads to the places that their chains have now. */
@@ -621,10 +622,10 @@ struct column_copy {
 
 /* One column of the operations, stably sorted by the id of their transaction; up to a
  * limit. */
-static void copy_column(const struct ins_builder *b, const struct ins_history *h,
-                        const uint32_t *id, uint32_t *next, struct column_copy c)
+static void copy_column(const struct ins_builder *b, const struct ins_columns *c,
+                        const uint32_t *id, uint32_t *next, struct column_copy x)
 {
-    memcpy(next, h->txn_op, h->n_txns * sizeof *next);
+    memcpy(next, c->txn_op, c->n_txns * sizeof *next);
     for (size_t r = 0; r < b->run.len; r++) {
         const uint32_t t = id[b->run.at[r].txn], first = b->run.at[r].first;
         const size_t n = run_end(b, r) - first;
@@ -632,96 +633,94 @@ static void copy_column(const struct ins_builder *b, const struct ins_history *h
             return;
         if (!t)
             continue;
-        memcpy((char *)c.to + next[t] * c.size, (const char *)c.from + first * c.size,
-               n * c.size);
+        memcpy((char *)x.to + next[t] * x.size, (const char *)x.from + first * x.size,
+               n * x.size);
         next[t] += (uint32_t)n;
     }
 }
 
 /* What has been copied is not kept twice. */
-static void copy_ops(struct ins_builder *b, struct ins_history *h, const uint32_t *id,
+static void copy_ops(struct ins_builder *b, struct ins_columns *c, const uint32_t *id,
                      uint32_t *next)
 {
     for (size_t r = 0; r < b->run.len; r++)
         next[id[b->run.at[r].txn]] += (uint32_t)(run_end(b, r) - b->run.at[r].first);
     next[0] = 0;
     uint32_t at = 0;
-    for (uint32_t t = 0; t < h->n_txns; t++) {
-        h->txn_op[t] = at;
+    for (uint32_t t = 0; t < c->n_txns; t++) {
+        c->txn_op[t] = at;
         at += next[t];
     }
-    h->txn_op[h->n_txns] = h->n_ops = at;
+    c->txn_op[c->n_txns] = c->n_ops = at;
     place_lists(b);
-    copy_column(b, h, id, next,
-                (struct column_copy){b->op_value.at, h->op_value, sizeof *h->op_value});
+    copy_column(b, c, id, next,
+                (struct column_copy){b->op_value.at, c->op_value, sizeof *c->op_value});
     ins_vec_u64_release(&b->op_value);
-    copy_column(b, h, id, next,
-                (struct column_copy){b->op_key.at, h->op_key, sizeof *h->op_key});
-    ins_vec_u32_release(&b->op_key);
+    copy_column(b, c, id, next,
+                (struct column_copy){b->op_word.at, c->op_word, sizeof *c->op_word});
+    ins_vec_u32_release(&b->op_word);
 }
 
-static void copy_keys(struct ins_builder *b, struct ins_history *h)
+static void copy_keys(struct ins_builder *b, struct ins_columns *c)
 {
-    for (uint32_t k = 0; k < h->n_keys; k++) {
-        h->key_name[k] = b->keys.number[k];
+    for (uint32_t k = 0; k < c->n_keys; k++) {
+        c->key_name[k] = b->keys.number[k];
         const bool list = b->key_use.at[k] & USED_AS_LIST;
         const uint8_t state = b->key_init_state.at[k];
         const bool has =
             list || state == INIT_SET || (state == INIT_DEFAULT && b->has_default);
-        h->key_flags[k] =
+        c->key_flags[k] =
             (uint8_t)((list ? INS_KEY_LIST : 0) | (has ? INS_KEY_HAS_INIT : 0));
-        h->key_init[k] = state == INIT_SET ? b->key_init.at[k] : b->default_value;
+        c->key_init[k] = state == INIT_SET ? b->key_init.at[k] : b->default_value;
     }
 }
 
-static bool allocate(const struct ins_builder *b, struct ins_history *h)
+static bool allocate(const struct ins_builder *b, struct ins_columns *c)
 {
-    h->session_first = INS_NEW0(uint32_t, (size_t)h->n_sessions + 1);
-    h->session_name = INS_NEW0(uint64_t, h->n_sessions);
-    h->txn_op = INS_NEW0(uint32_t, (size_t)h->n_txns + 1);
-    h->txn_session = INS_NEW0(uint32_t, h->n_txns);
-    h->txn_status = INS_NEW0(uint8_t, h->n_txns);
-    h->op_key = INS_NEW(uint32_t, b->op_key.len);
-    h->op_value = INS_NEW(uint64_t, b->op_key.len);
-    h->key_name = INS_NEW0(uint64_t, h->n_keys);
-    h->key_flags = INS_NEW0(uint8_t, h->n_keys);
-    h->key_init = INS_NEW0(uint64_t, h->n_keys);
+    c->session_first = INS_NEW0(uint32_t, (size_t)c->n_sessions + 1);
+    c->session_name = INS_NEW0(uint64_t, c->n_sessions);
+    c->txn_op = INS_NEW0(uint32_t, (size_t)c->n_txns + 1);
+    c->txn_status = INS_NEW0(uint8_t, c->n_txns);
+    c->op_word = INS_NEW(uint32_t, b->op_word.len);
+    c->op_value = INS_NEW(uint64_t, b->op_word.len);
+    c->key_name = INS_NEW0(uint64_t, c->n_keys);
+    c->key_flags = INS_NEW0(uint8_t, c->n_keys);
+    c->key_init = INS_NEW0(uint64_t, c->n_keys);
     if (b->any_name)
-        h->txn_name = INS_NEW0(uint64_t, h->n_txns);
+        c->txn_name = INS_NEW0(uint64_t, c->n_txns);
     if (b->any_line)
-        h->txn_line = INS_NEW0(uint32_t, h->n_txns);
+        c->txn_line = INS_NEW0(uint32_t, c->n_txns);
     if (b->any_time) {
-        h->txn_begin = INS_NEW0(int64_t, h->n_txns);
-        h->txn_end = INS_NEW0(int64_t, h->n_txns);
+        c->txn_begin = INS_NEW0(int64_t, c->n_txns);
+        c->txn_end = INS_NEW0(int64_t, c->n_txns);
     }
-    return h->session_first && h->session_name && h->txn_op && h->txn_session &&
-           h->txn_status && h->op_key && h->op_value && h->key_name && h->key_flags &&
-           h->key_init && (h->txn_name || !b->any_name) &&
-           (h->txn_line || !b->any_line) &&
-           ((h->txn_begin && h->txn_end) || !b->any_time);
+    return c->session_first && c->session_name && c->txn_op && c->txn_status &&
+           c->op_word && c->op_value && c->key_name && c->key_flags && c->key_init &&
+           (c->txn_name || !b->any_name) && (c->txn_line || !b->any_line) &&
+           ((c->txn_begin && c->txn_end) || !b->any_time);
 }
 
-static void name_initial(const struct ins_builder *b, struct ins_history *h)
+static void name_initial(const struct ins_builder *b, struct ins_columns *c)
 {
-    (void)snprintf(h->init_name, sizeof h->init_name, "init");
+    (void)snprintf(c->init_name, sizeof c->init_name, "init");
     if (b->init_txn == INS_NONE)
         return;
-    h->init_line = b->txn_line.at[b->init_txn];
+    c->init_line = b->txn_line.at[b->init_txn];
     if (!b->txn_named.at[b->init_txn])
         return;
     const struct ins_lit name =
         ins_word_lit(b->txn_column.mode, b->txn_name.at[b->init_txn], &b->literals);
     if (name.kind == INS_LIT_UINT)
-        (void)snprintf(h->init_name, sizeof h->init_name, "%" PRIu64, name.number);
+        (void)snprintf(c->init_name, sizeof c->init_name, "%" PRIu64, name.number);
     else if (name.kind == INS_LIT_NEG)
-        (void)snprintf(h->init_name, sizeof h->init_name, "%" PRId64,
+        (void)snprintf(c->init_name, sizeof c->init_name, "%" PRId64,
                        (int64_t)name.number);
-    else if (name.kind != INS_LIT_NIL && name.len < sizeof h->init_name)
-        (void)snprintf(h->init_name, sizeof h->init_name, "%.*s", (int)name.len,
+    else if (name.kind != INS_LIT_NIL && name.len < sizeof c->init_name)
+        (void)snprintf(c->init_name, sizeof c->init_name, "%.*s", (int)name.len,
                        name.text);
 }
 
-static enum ins_status fill(struct ins_builder *b, struct ins_history *h,
+static enum ins_status fill(struct ins_builder *b, struct ins_columns *c,
                             struct ins_error *err)
 {
     const uint32_t n_given = (uint32_t)b->txn_session.len;
@@ -738,34 +737,34 @@ static enum ins_status fill(struct ins_builder *b, struct ins_history *h,
     }
     memset(size, 0, b->sessions.len * sizeof *size);
     take_initial_writes(b);
-    h->n_sessions = number_sessions(b, number, size);
-    h->n_txns = n_given + 1 - (b->init_txn != INS_NONE);
-    h->n_keys = b->keys.len;
-    st = ins_limit_room(b->limit, 12 * (uint64_t)b->op_key.len, err);
+    c->n_sessions = number_sessions(b, number, size);
+    c->n_txns = n_given + 1 - (b->init_txn != INS_NONE);
+    c->n_keys = b->keys.len;
+    st = ins_limit_room(b->limit, 12 * (uint64_t)b->op_word.len, err);
     if (st != INS_OK)
         goto out;
-    if (!allocate(b, h)) {
+    if (!allocate(b, c)) {
         st = ins_nomem(err, "the history");
         goto out;
     }
-    if (!ins_chains_take(&b->lists, &h->list_elem, &h->n_elems)) {
+    if (!ins_chains_take(&b->lists, &c->list_elem, &c->n_elems)) {
         st = ins_nomem(err, "the lists");
         goto out;
     }
-    copy_sessions(b, h, number, size);
-    copy_txns(b, h, number, next, id);
+    copy_sessions(b, c, number, size);
+    copy_txns(b, c, number, next, id);
     memset(next, 0, ((size_t)n_given + 1) * sizeof *next);
-    copy_ops(b, h, id, next);
+    copy_ops(b, c, id, next);
     st = ins_limit_room(b->limit, 0, err);
     if (st != INS_OK)
         goto out;
-    copy_keys(b, h);
-    name_initial(b, h);
-    h->session_mode = b->session_column.mode;
-    h->txn_mode = b->txn_column.mode;
-    h->key_mode = b->key_column.mode;
-    h->value_mode = b->value_column.mode;
-    h->literals = b->literals;
+    copy_keys(b, c);
+    name_initial(b, c);
+    c->session_mode = b->session_column.mode;
+    c->txn_mode = b->txn_column.mode;
+    c->key_mode = b->key_column.mode;
+    c->value_mode = b->value_column.mode;
+    c->literals = b->literals;
     memset(&b->literals, 0, sizeof b->literals);
 out:
     ins_arena_release(&scratch);
@@ -784,19 +783,14 @@ enum ins_status ins_builder_finish(struct ins_builder *b, unsigned threads,
             *err = b->error;
         return b->error.status;
     }
-    struct ins_history *h = INS_NEW0(struct ins_history, 1);
-    if (!h)
-        return ins_nomem(err, "the history");
-    enum ins_status st = fill(b, h, err);
+    struct ins_columns c = {0};
+    const enum ins_status st = fill(b, &c, err);
     ins_vec_run_release(&b->run);
     ins_chains_release(&b->lists);
     release_txns(b);
-    if (st == INS_OK)
-        st = ins_history_freeze(h, threads, b->limit, err);
     if (st != INS_OK) {
-        ins_history_free(h);
+        ins_columns_release(&c);
         return st;
     }
-    *out = h;
-    return INS_OK;
+    return ins_history_freeze(&c, threads, b->limit, out, err);
 }

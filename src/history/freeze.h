@@ -31,9 +31,14 @@ enum ins_status ins_freeze_promote(struct ins_history *h,
                                    const struct ins_shown_appends *shown,
                                    struct ins_error *err);
 
-/* Fill what the header of struct ins_history counts and flags, from its arrays and from
- * duplicate_writes. */
-void ins_freeze_count(struct ins_history *h);
+/* given.c: n offsets that start at 0, do not decrease and end at `end`; none at all for
+ * none. */
+bool ins_given_offsets_fit(const uint64_t *off, uint64_t n, uint64_t end);
+
+/* Is everything but the index of h, whose columns came from a file as they are, within
+ * the bounds of everything else? */
+enum ins_status ins_given_check(const struct ins_history *h, unsigned threads,
+                                struct ins_limit *limit, struct ins_error *err);
 
 /* Every write of some keys by (key, value): an open-addressing table of operations with
  * a chain for equal ones. */

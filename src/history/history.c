@@ -11,7 +11,7 @@ void ins_history_free(struct ins_history *h)
     void *const arrays[] = {
         h->session_first,  h->session_name, h->txn_op,         h->txn_session,
         h->txn_status,     h->txn_name,     h->txn_line,       h->txn_begin,
-        h->txn_end,        h->op_key,       h->op_from,        h->op_value,
+        h->txn_end,        h->op_word,      h->op_from,        h->op_value,
         h->list_elem,      h->key_name,     h->key_flags,      h->key_init,
         h->key_writer_off, h->key_writer,   h->ambiguous_op,   h->ambiguous_group,
         h->group_off,      h->group_txn,    h->list_order_off, h->list_order_op,

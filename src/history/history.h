@@ -1,7 +1,7 @@
 /* history.h - what the clients did and saw, frozen into flat arrays.
  *
- * A history is built once (builder.h, or a reader that fills the arrays itself),
- * frozen by ins_history_freeze, and never changed again: threads share it freely.
+ * A history is made by ins_history_freeze from columns (columns.h) that a reader, the
+ * builder or the generator filled, and never changed again: threads share it freely.
  *
  * Transactions have ids 0 .. n_txns-1.  Transaction 0 is the initial transaction:
  * it has no operations of its own, writes the initial value of every key that has
@@ -25,12 +25,7 @@
 #ifndef INS_HISTORY_H
 #define INS_HISTORY_H
 
-#include "base/error.h"
-#include "base/limit.h"
-#include "history/literal.h"
-
-typedef uint32_t ins_txn;
-typedef uint32_t ins_key;
+#include "history/columns.h"
 
 #define INS_INIT ((ins_txn)0)
 #define INS_NO_TIME INT64_MIN
@@ -41,11 +36,6 @@ enum ins_txn_status {
     INS_INDETERMINATE, /* nobody must have read from it: left out */
     INS_OBSERVED       /* indeterminate, but must have committed: counted */
 };
-
-/* The top bits of op_key. */
-#define INS_OP_WRITE UINT32_C(0x80000000)   /* a write or an append; else a read */
-#define INS_OP_UNKNOWN UINT32_C(0x40000000) /* a read whose result is unknown */
-#define INS_OP_KEY UINT32_C(0x3fffffff)
 
 /* What op_from says of a read, besides the transaction it reads from. */
 #define INS_FROM_SPECIAL UINT32_C(0xffffffef) /* this and above: no transaction */
@@ -86,7 +76,7 @@ struct ins_history {
     int64_t *txn_end;
 
     /* operations */
-    uint32_t *op_key;   /* key id and INS_OP_* bits */
+    uint32_t *op_word;  /* kind and key, see op.h */
     uint32_t *op_from;  /* see above */
     uint64_t *op_value; /* words of value_mode; a list read: see ins_list_word */
 
@@ -138,13 +128,6 @@ struct ins_history {
     uint32_t init_line;
 };
 
-/* Complete a history whose arrays of sessions, transactions, operations, lists and
- * keys are filled: resolve every read, build the indices, promote indeterminate
- * transactions that must have committed.  `threads` as for ins_threads;
- * `limit` may be NULL. */
-enum ins_status ins_history_freeze(struct ins_history *h, unsigned threads,
-                                   struct ins_limit *limit, struct ins_error *err);
-
 /* Check the invariants above. */
 enum ins_status ins_history_validate(const struct ins_history *h,
                                      struct ins_error *err);
@@ -154,14 +137,42 @@ enum ins_status ins_history_validate_lists(const struct ins_history *h,
                                            struct ins_error *err);
 void ins_history_free(struct ins_history *h);
 
-static inline bool ins_is_write(const struct ins_history *h, uint32_t op)
+static inline enum ins_op_kind ins_op_kind(const struct ins_history *h, uint32_t op)
 {
-    return (h->op_key[op] & INS_OP_WRITE) != 0;
+    return ins_word_kind(h->op_word[op]);
 }
 
 static inline ins_key ins_op_key(const struct ins_history *h, uint32_t op)
 {
-    return h->op_key[op] & INS_OP_KEY;
+    return ins_word_key(h->op_word[op]);
+}
+
+static inline bool ins_is_write(const struct ins_history *h, uint32_t op)
+{
+    return ins_word_writes(h->op_word[op]);
+}
+
+static inline bool ins_is_unknown(const struct ins_history *h, uint32_t op)
+{
+    return ins_op_kind(h, op) == INS_OP_READ_UNKNOWN;
+}
+
+/* Is it a read that has a result? */
+static inline bool ins_has_result(const struct ins_history *h, uint32_t op)
+{
+    return ins_word_has_result(h->op_word[op]);
+}
+
+/* Is it a write of k, or an append to it? */
+static inline bool ins_writes_key(const struct ins_history *h, uint32_t op, ins_key k)
+{
+    return ins_word_is_write_of(h->op_word[op], k);
+}
+
+/* Is it a read of k that has a result? */
+static inline bool ins_reads_key(const struct ins_history *h, uint32_t op, ins_key k)
+{
+    return ins_has_result(h, op) && ins_op_key(h, op) == k;
 }
 
 /* Is a read with this op_from one without a result, or a faulty one?  Else it has a

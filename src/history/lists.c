@@ -24,8 +24,7 @@ enum { AHEAD = 64 };
 
 static bool is_list_read(const struct ins_history *h, uint32_t op)
 {
-    const uint32_t word = h->op_key[op];
-    return !(word & (INS_OP_WRITE | INS_OP_UNKNOWN)) && ins_is_list_key(h, word);
+    return ins_has_result(h, op) && ins_is_list_key(h, ins_op_key(h, op));
 }
 
 /* Asked at every step of a long loop. */
@@ -41,7 +40,7 @@ enum kind { NEITHER, APPEND, OWN_READ, READ };
 /* Resolving has left a mark on reads whose transactions append to their keys. */
 static inline enum kind kind_of(const struct ins_history *h, uint32_t op)
 {
-    if (!ins_is_list_key(h, ins_op_key(h, op)) || h->op_key[op] & INS_OP_UNKNOWN)
+    if (!ins_is_list_key(h, ins_op_key(h, op)) || ins_is_unknown(h, op))
         return NEITHER;
     return ins_is_write(h, op)              ? APPEND
            : h->op_from[op] == INS_FROM_OWN ? OWN_READ
@@ -489,7 +488,7 @@ static void refuse_misfits(const struct ins_lists *l)
         for (uint32_t op = h->txn_op[t]; ins_counted(h, t) && op < h->txn_op[t + 1];
              op++) {
             const uint64_t list = h->op_value[op], len = ins_list_len(list);
-            if (is_list_read(h, op) && len && !l->equal[h->op_key[op]] &&
+            if (is_list_read(h, op) && len && !l->equal[ins_op_key(h, op)] &&
                 ins_lists_sound(h->op_from[op]) &&
                 len > l->chain.at[l->chain_of[ins_list_at(list)] - 1].limit)
                 h->op_from[op] = INS_FROM_INCOMPATIBLE;

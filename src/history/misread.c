@@ -62,9 +62,9 @@ uint32_t ins_write_table_find(const struct ins_write_table *t,
 static bool own_write(const struct ins_history *h, uint32_t from, uint32_t to,
                       uint32_t op)
 {
-    const uint32_t written = h->op_key[op] | INS_OP_WRITE;
+    const ins_key k = ins_op_key(h, op);
     for (uint32_t i = from; i < to; i++)
-        if (h->op_key[i] == written && h->op_value[i] == h->op_value[op])
+        if (ins_writes_key(h, i, k) && h->op_value[i] == h->op_value[op])
             return true;
     return false;
 }

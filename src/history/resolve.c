@@ -48,9 +48,9 @@ static struct own_key *own_key(const struct own_ops *own, uint32_t key)
 static void mark_own_lists(struct ins_history *h, const struct own_ops *own, ins_txn t)
 {
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-        const uint32_t word = h->op_key[op];
-        if (!(word & (INS_OP_WRITE | INS_OP_UNKNOWN)) && ins_is_list_key(h, word) &&
-            own_key(own, word)->write != INS_NONE)
+        const ins_key k = ins_op_key(h, op);
+        if (ins_has_result(h, op) && ins_is_list_key(h, k) &&
+            own_key(own, k)->write != INS_NONE)
             h->op_from[op] = INS_FROM_OWN;
     }
 }
@@ -58,9 +58,9 @@ static void mark_own_lists(struct ins_history *h, const struct own_ops *own, ins
 static void mark_read(struct ins_resolve_part *p, struct ins_history *h,
                       struct own_key *o, uint32_t op, bool aborted)
 {
-    const uint32_t key = h->op_key[op];
+    const ins_key key = ins_op_key(h, op);
     h->op_from[op] = INS_FROM_UNKNOWN;
-    if (key & INS_OP_UNKNOWN || aborted)
+    if (ins_is_unknown(h, op) || aborted)
         return;
     const uint32_t before = o->read;
     o->key = key;
@@ -105,18 +105,18 @@ static void mark_txn(const struct ins_resolver *r, struct ins_resolve_part *p,
         own->mask = 2 * own->mask + 1;
     memset(own->slot, 0xff, ((size_t)own->mask + 1) * sizeof *own->slot);
     for (uint32_t op = begin; op < end; op++) {
-        const uint32_t word = h->op_key[op];
-        struct own_key *const o = own_key(own, word & INS_OP_KEY);
-        if (o->key == INS_NONE && !(word & INS_OP_UNKNOWN) && plain) {
+        const uint32_t word = h->op_word[op];
+        const ins_key k = ins_word_key(word);
+        struct own_key *const o = own_key(own, k);
+        if (o->key == INS_NONE && ins_word_kind(word) != INS_OP_READ_UNKNOWN && plain) {
             /* The common case, without a branch on what cannot be guessed. */
-            const bool write = word & INS_OP_WRITE;
-            *o = (struct own_key){word & INS_OP_KEY, write ? INS_NONE : op,
-                                  write ? op : INS_NONE};
+            const bool write = ins_word_writes(word);
+            *o = (struct own_key){k, write ? INS_NONE : op, write ? op : INS_NONE};
             h->op_from[op] = write ? INS_WRITE_FINAL : unresolved;
             continue;
         }
         again |= o->key != INS_NONE;
-        if (word & INS_OP_WRITE)
+        if (ins_word_writes(word))
             mark_write(p, h, o, op);
         else
             mark_read(p, h, o, op, aborted);
@@ -128,8 +128,9 @@ static void mark_txn(const struct ins_resolver *r, struct ins_resolve_part *p,
     if (r->lists == ONLY_LISTS)
         return;
     for (uint32_t op = begin; op < end; op++) {
-        const uint32_t word = h->op_key[op], group = (word & INS_OP_KEY) >> r->shift;
-        const bool write = word & INS_OP_WRITE;
+        const uint32_t word = h->op_word[op];
+        const uint32_t group = ins_word_key(word) >> r->shift;
+        const bool write = ins_word_writes(word);
         const bool due = h->op_from[op] == (write ? INS_WRITE_FINAL : UNRESOLVED);
         p->next[group][write] += due;
         p->widest |= !due || ins_value_is_nil(h, h->op_value[op]) ? 0 : h->op_value[op];
@@ -178,17 +179,17 @@ struct hand {
 static void pick(const struct ins_resolver *r, struct hand *hand, ins_txn t,
                  uint32_t begin, uint32_t end)
 {
-    const uint32_t *const op_key = r->h->op_key, *const op_from = r->h->op_from;
+    const uint32_t *const op_word = r->h->op_word, *const op_from = r->h->op_from;
     const uint32_t first = r->bucket[r->first].group, shift = r->shift;
     const uint32_t count = r->bucket[r->last].group - first;
     uint32_t n = hand->n;
     for (uint32_t op = begin; op < end; op++) {
-        const uint32_t word = op_key[op];
+        const uint32_t word = op_word[op];
         /* INS_WRITE_FINAL for a write, UNRESOLVED for a read */
-        const uint32_t due = ((word >> 31) - 1) | word >> 31;
+        const uint32_t due = (ins_word_writes(word) - 1) | ins_word_writes(word);
         hand->op[n] = op;
         hand->txn[n] = t;
-        n += (((word & INS_OP_KEY) >> shift) - first < count) & (op_from[op] == due);
+        n += ((ins_word_key(word) >> shift) - first < count) & (op_from[op] == due);
     }
     hand->n = n;
 }
@@ -198,8 +199,8 @@ static void play(const struct ins_resolver *r, struct ins_resolve_part *p,
 {
     const struct ins_history *h = r->h;
     for (uint32_t i = 0; i < hand->n; i++) {
-        const uint32_t op = hand->op[i], word = h->op_key[op], key = word & INS_OP_KEY;
-        const uint32_t write = word >> 31;
+        const uint32_t op = hand->op[i], word = h->op_word[op];
+        const uint32_t key = ins_word_key(word), write = ins_word_writes(word);
         r->card[p->next[r->bucket_of[key >> r->shift]][write]++] = (struct ins_card){
             key, ins_tag_of(r, h->op_value[op]), write ? hand->txn[i] : op};
     }

@@ -219,7 +219,7 @@ static bool index_writes(const struct ins_resolver *r, struct ins_bench *b,
 static bool same_value(const struct ins_history *h, ins_txn t, ins_key k, uint32_t op)
 {
     for (uint32_t o = h->txn_op[t + 1]; o-- > h->txn_op[t];)
-        if (h->op_key[o] == (k | INS_OP_WRITE))
+        if (ins_writes_key(h, o, k))
             return h->op_value[o] == h->op_value[op];
     return false;
 }

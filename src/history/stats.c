@@ -58,7 +58,7 @@ static void count_txn(struct ins_stats *s, const struct ins_history *h, ins_txn 
         }
         reads++;
         read_by[k] = t;
-        if (h->op_key[op] & INS_OP_UNKNOWN)
+        if (ins_is_unknown(h, op))
             s->unknown_reads++;
         else if (ins_is_list_key(h, k))
             s->list_elements += ins_history_shown(h, op).len;

@@ -33,7 +33,7 @@ static enum ins_status check_read(const struct ins_history *h, ins_txn t, uint32
                                   struct ins_error *err)
 {
     const uint32_t from = h->op_from[op];
-    if (h->op_key[op] & INS_OP_UNKNOWN)
+    if (ins_is_unknown(h, op))
         return from == INS_FROM_UNKNOWN ? INS_OK : broken(err, 4, op);
     if (from < INS_FROM_SPECIAL ? from >= h->n_txns || from == t
                                 : from > INS_FROM_INCOMPATIBLE)
@@ -59,9 +59,9 @@ static bool add_list(const struct ins_history *h, uint32_t op, struct chain *cha
     if (!len)
         return true;
     if (!chain[at].len)
-        chain[at].key = h->op_key[op];
+        chain[at].key = ins_op_key(h, op);
     chain[at].len = len > chain[at].len ? len : chain[at].len;
-    return chain[at].key == h->op_key[op];
+    return chain[at].key == ins_op_key(h, op);
 }
 
 enum ins_status ins_history_validate_lists(const struct ins_history *h,
@@ -78,10 +78,9 @@ enum ins_status ins_history_validate_lists(const struct ins_history *h,
     if (st == INS_OK && !chain)
         st = ins_nomem(err, "validation");
     for (uint32_t op = 0; st == INS_OK && op < h->n_ops; op++) {
-        const uint32_t word = h->op_key[op];
         if (!(op & 0xffff))
             st = ins_limit_room(limit, 0, err);
-        if (!(word & (INS_OP_WRITE | INS_OP_UNKNOWN)) && ins_is_list_key(h, word) &&
+        if (ins_has_result(h, op) && ins_is_list_key(h, ins_op_key(h, op)) &&
             !add_list(h, op, chain))
             st = broken(err, 7, op);
     }

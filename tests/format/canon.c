@@ -39,7 +39,7 @@ static void put_op(struct ins_buf *out, const struct ins_history *h, uint32_t op
     ins_buf_text(out, write ? list ? " a(" : " w(" : " r(");
     put_lit(out, ins_history_key_lit(h, k));
     ins_buf_char(out, ')');
-    if (h->op_key[op] & INS_OP_UNKNOWN) {
+    if (ins_is_unknown(h, op)) {
         ins_buf_char(out, '?');
     } else if (list && !write) {
         const struct ins_shown shown = ins_history_shown(h, op);
@@ -149,7 +149,7 @@ static void put_aborted(struct ins_buf *out, const struct ins_history *h)
 static bool is_read_from_init(const struct ins_history *h, uint32_t op)
 {
     const ins_key k = ins_op_key(h, op);
-    return !ins_is_write(h, op) && !(h->op_key[op] & INS_OP_UNKNOWN) &&
+    return !ins_is_write(h, op) && !ins_is_unknown(h, op) &&
            h->op_value[op] == h->key_init[k];
 }
 

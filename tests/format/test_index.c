@@ -9,6 +9,7 @@
 #include "format/bin.h"
 #include "format/format.h"
 #include "gen/gen.h"
+#include "history/index.h"
 
 enum { ROUNDS = 5000 };
 
@@ -133,7 +134,7 @@ int main(void)
         struct ins_error err = {0};
         struct ins_buf out = {0};
         struct result whole = {0}, bytes = {0}, moved = {0};
-        if (!h || !tap_ok(&tap, ins_bin_has_index(h), "%s: has an index", levels[i]))
+        if (!h || !tap_ok(&tap, ins_index_fits(h), "%s: has an index", levels[i]))
             return 1;
         (void)ins_format_find("insulab", NULL)->write(h, &out, &err);
         load(&whole, out.at, out.len, 3);

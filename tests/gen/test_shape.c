@@ -99,7 +99,7 @@ static void every_read_has_a_writer(const char *level, bool list)
 static bool same(const struct ins_history *a, const struct ins_history *b)
 {
     return a && b && a->n_ops == b->n_ops && a->n_elems == b->n_elems &&
-           !memcmp(a->op_key, b->op_key, a->n_ops * sizeof *a->op_key) &&
+           !memcmp(a->op_word, b->op_word, a->n_ops * sizeof *a->op_word) &&
            !memcmp(a->op_value, b->op_value, a->n_ops * sizeof *a->op_value) &&
            !memcmp(a->txn_begin, b->txn_begin, a->n_txns * sizeof *a->txn_begin) &&
            !memcmp(a->txn_end, b->txn_end, a->n_txns * sizeof *a->txn_end) &&

@@ -78,7 +78,7 @@ static const char *wrong_read(const struct ins_history *h, uint32_t op)
     ins_txn source[CANDIDATES];
     enum ins_kind kind;
     const uint32_t from = h->op_from[op];
-    if (h->op_key[op] & INS_OP_UNKNOWN)
+    if (ins_is_unknown(h, op))
         return from == INS_FROM_UNKNOWN ? NULL : "an unknown read has a source";
     if (claim_of(from, &kind))
         return recheck_misread(h, op, kind) ? NULL : "a false accusation";

@@ -116,7 +116,7 @@ static void copy_op(struct run *q, struct ins_builder *b, const struct ins_histo
     const struct ins_lit key = ins_history_key_lit(h, k);
     const bool list = ins_is_list_key(h, k);
     uint32_t from = op;
-    if (h->op_key[op] & INS_OP_UNKNOWN) {
+    if (ins_is_unknown(h, op)) {
         ins_builder_read_unknown(b, t, key, list);
         return;
     }

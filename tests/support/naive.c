@@ -23,7 +23,7 @@ void naive_close(struct naive_matrix *m, uint32_t n_txns)
 
 static bool is_read(const struct ins_history *h, uint32_t op)
 {
-    return !ins_is_write(h, op) && !(h->op_key[op] & INS_OP_UNKNOWN);
+    return !ins_is_write(h, op) && !ins_is_unknown(h, op);
 }
 
 static bool is_write_of(const struct ins_history *h, uint32_t op, ins_key k)

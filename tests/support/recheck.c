@@ -30,8 +30,8 @@ static bool is_write_of(const struct ins_history *h, uint32_t op, ins_txn t, ins
 
 static bool is_read_of(const struct ins_history *h, uint32_t op, ins_txn t, ins_key k)
 {
-    return op_in(h, op, t) && !ins_is_write(h, op) &&
-           !(h->op_key[op] & INS_OP_UNKNOWN) && ins_op_key(h, op) == k;
+    return op_in(h, op, t) && !ins_is_write(h, op) && !ins_is_unknown(h, op) &&
+           ins_op_key(h, op) == k;
 }
 
 /* Does t write k?  By operation `op` if it is given. */

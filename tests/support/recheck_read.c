@@ -226,7 +226,7 @@ static bool contradicts_another(const struct ins_history *h, uint32_t op)
             continue;
         for (uint32_t o = h->txn_op[t]; o < h->txn_op[t + 1]; o++) {
             if (ins_op_key(h, o) != ins_op_key(h, op) || ins_is_write(h, o) ||
-                (h->op_key[o] & INS_OP_UNKNOWN))
+                ins_is_unknown(h, o))
                 continue;
             const uint64_t a = list_len(h, o), b = list_len(h, op);
             for (uint64_t i = 0; i < a && i < b; i++)
@@ -303,7 +303,7 @@ static bool list_misread(const struct ins_history *h, uint32_t op, enum ins_kind
 
 bool recheck_misread(const struct ins_history *h, uint32_t op, enum ins_kind kind)
 {
-    if (ins_is_write(h, op) || (h->op_key[op] & INS_OP_UNKNOWN))
+    if (ins_is_write(h, op) || ins_is_unknown(h, op))
         return false;
     return is_list(h, op) ? list_misread(h, op, kind) : register_misread(h, op, kind);
 }

@@ -4,25 +4,47 @@
 
 #include <string.h>
 
-static void forget(struct ins_history *h)
+static bool copy(void *field, const void *from, size_t n)
 {
-    h->op_from = NULL;
-    h->key_writer_off = NULL;
-    h->key_writer = NULL;
-    h->ambiguous_op = h->ambiguous_group = NULL;
-    h->group_off = NULL;
-    h->group_txn = NULL;
-    h->list_order_off = NULL;
-    h->list_order_op = NULL;
-    h->list_order_txn = NULL;
-    h->n_ambiguous = h->n_groups = 0;
-    h->has_lists = h->has_registers = h->has_times = h->has_duplicates = false;
-    h->has_misreads = h->may_not_repeat = h->has_open_lists = false;
-    h->duplicate_writes = 0;
-    memset(h->n_by_status, 0, sizeof h->n_by_status);
-    for (ins_txn t = 1; t < h->n_txns; t++)
-        if (h->txn_status[t] == INS_OBSERVED)
-            h->txn_status[t] = INS_INDETERMINATE;
+    void *to = from ? ins_alloc(n, 1) : NULL;
+    if (to && n)
+        memcpy(to, from, n);
+    memcpy(field, &to, sizeof to);
+    return to || !from;
+}
+
+/* Columns of their own, as they were before h was frozen. */
+static bool thaw(const struct ins_history *h, struct ins_columns *c)
+{
+    *c = ins_history_columns(h);
+    const struct ins_columns old = *c;
+    c->op_from = NULL;
+    c->key_writer_off = NULL;
+    c->key_writer = NULL;
+    c->txn_name = NULL;
+    c->txn_line = NULL;
+    c->n_writers = 0;
+    memset(&c->literals, 0, sizeof c->literals);
+    c->value_mode = old.value_mode;
+    const size_t txns = old.n_txns, ops = old.n_ops, keys = old.n_keys;
+    bool ok = copy(&c->session_first, old.session_first,
+                   ((size_t)old.n_sessions + 1) * sizeof *old.session_first);
+    ok &= copy(&c->session_name, old.session_name,
+               old.n_sessions * sizeof *old.session_name);
+    ok &= copy(&c->txn_op, old.txn_op, (txns + 1) * sizeof *old.txn_op);
+    ok &= copy(&c->txn_status, old.txn_status, txns);
+    ok &= copy(&c->txn_begin, old.txn_begin, txns * sizeof *old.txn_begin);
+    ok &= copy(&c->txn_end, old.txn_end, txns * sizeof *old.txn_end);
+    ok &= copy(&c->op_word, old.op_word, ops * sizeof *old.op_word);
+    ok &= copy(&c->op_value, old.op_value, ops * sizeof *old.op_value);
+    ok &= copy(&c->list_elem, old.list_elem, old.n_elems * sizeof *old.list_elem);
+    ok &= copy(&c->key_name, old.key_name, keys * sizeof *old.key_name);
+    ok &= copy(&c->key_flags, old.key_flags, keys);
+    ok &= copy(&c->key_init, old.key_init, keys * sizeof *old.key_init);
+    for (ins_txn t = 1; ok && t < old.n_txns; t++)
+        if (c->txn_status[t] == INS_OBSERVED)
+            c->txn_status[t] = INS_INDETERMINATE;
+    return ok;
 }
 
 static bool same_index(const struct ins_history *a, const struct ins_history *b)
@@ -61,27 +83,21 @@ static bool same_ambiguous(const struct ins_history *a, const struct ins_history
                                        a->n_ambiguous * sizeof *a->ambiguous_group));
 }
 
-/* `indexed`: the old state is from an index, which may claim more. */
-static bool same_again(struct ins_history *h, bool indexed)
+/* `indexed`: what h says is from an index, which may claim more. */
+static bool same_again(const struct ins_history *h, bool indexed)
 {
     struct ins_error err = {0};
-    const struct ins_history old = *h;
-    uint8_t *status = INS_NEW(uint8_t, h->n_txns);
-    if (!status)
-        return false;
-    memcpy(status, h->txn_status, h->n_txns);
-    forget(h);
-    bool same = ins_history_freeze(h, 1, NULL, &err) == INS_OK;
-    if (same && !(indexed && (h->duplicate_writes || h->n_ambiguous)))
-        same = same_index(&old, h) && !memcmp(status, h->txn_status, h->n_txns) &&
-               same_orders(&old, h) && same_ambiguous(&old, h);
-    ins_free(status);
-    void *const arrays[] = {old.op_from,       old.key_writer_off,  old.key_writer,
-                            old.ambiguous_op,  old.ambiguous_group, old.group_off,
-                            old.group_txn,     old.list_order_off,  old.list_order_op,
-                            old.list_order_txn};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        ins_free(arrays[i]);
+    struct ins_columns c;
+    struct ins_history *again = NULL;
+    bool same = thaw(h, &c);
+    if (!same)
+        ins_columns_release(&c);
+    same = same && ins_history_freeze(&c, 1, NULL, &again, &err) == INS_OK;
+    if (same && !(indexed && (again->duplicate_writes || again->n_ambiguous)))
+        same = same_index(h, again) &&
+               !memcmp(h->txn_status, again->txn_status, h->n_txns) &&
+               same_orders(h, again) && same_ambiguous(h, again);
+    ins_history_free(again);
     return same;
 }
 
@@ -92,8 +108,7 @@ bool same_frozen(struct ins_history *h)
 
 static bool is_list_read(const struct ins_history *h, uint32_t op)
 {
-    return !(h->op_key[op] & (INS_OP_WRITE | INS_OP_UNKNOWN)) &&
-           ins_is_list_key(h, ins_op_key(h, op));
+    return ins_has_result(h, op) && ins_is_list_key(h, ins_op_key(h, op));
 }
 
 static bool lay_apart(struct ins_history *h)

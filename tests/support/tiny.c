@@ -129,7 +129,7 @@ static bool copy_op(struct tiny_op *op, const struct ins_history *from, uint32_t
                     struct names *values)
 {
     *op = (struct tiny_op){.key = (uint8_t)ins_op_key(from, o)};
-    if (from->op_key[o] & INS_OP_UNKNOWN) {
+    if (ins_is_unknown(from, o)) {
         op->type = TINY_UNKNOWN_READ;
         return true;
     }

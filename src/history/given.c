@@ -1,8 +1,9 @@
-/* bin_check.c - every id that an `insulab` file holds is below what it counts.
+/* given.c - columns that came from a file as they are: every id is below what it
+ * counts.
  *
- * After this the arrays are what a reader of text would have filled: they can be
+ * After this the columns are what a reader of text would have filled: they can be
  * frozen, or held against an index. */
-#include "format/bin.h"
+#include "freeze.h"
 
 #include "base/map.h"
 #include "base/mem.h"
@@ -15,7 +16,7 @@ static enum ins_status damaged(struct ins_error *err, const char *what)
     return ins_fail(err, INS_E_INPUT, 0, "the file is damaged, expected %s", what);
 }
 
-bool ins_bin_offsets_fit(const uint64_t *off, uint64_t n, uint64_t end)
+bool ins_given_offsets_fit(const uint64_t *off, uint64_t n, uint64_t end)
 {
     if (!n || !off)
         return !n && !end;
@@ -80,21 +81,15 @@ static enum ins_status check_distinct(const uint64_t *word, uint32_t n,
 
 /* ---- sessions and transactions ---- */
 
-static enum ins_status check_txns(struct ins_history *h, struct ins_error *err)
+static enum ins_status check_txns(const struct ins_history *h, struct ins_error *err)
 {
     if (!h->n_txns || h->n_txns >= INS_FROM_SPECIAL || h->session_first[0] != 1 ||
         h->session_first[h->n_sessions] != h->n_txns)
         return damaged(err, "sessions that cover the transactions");
-    h->txn_session = INS_NEW(uint32_t, h->n_txns);
-    if (!h->txn_session)
-        return ins_nomem(err, "the history");
-    h->txn_session[0] = INS_NONE;
     for (uint32_t s = 0; s < h->n_sessions; s++) {
         if (h->session_first[s] > h->session_first[s + 1] ||
             h->session_first[s + 1] > h->n_txns)
             return damaged(err, "sessions in ascending order");
-        for (ins_txn t = h->session_first[s]; t < h->session_first[s + 1]; t++)
-            h->txn_session[t] = s;
     }
     if (h->txn_op[0] || h->txn_op[1] || h->txn_op[h->n_txns] != h->n_ops)
         return damaged(err, "transactions that cover the operations");
@@ -108,7 +103,7 @@ static enum ins_status check_txns(struct ins_history *h, struct ins_error *err)
 
 static enum ins_status check_keys(const struct ins_history *h, struct ins_error *err)
 {
-    if (h->n_keys > INS_OP_KEY)
+    if (h->n_keys > INS_MOST_KEYS)
         return damaged(err, "fewer keys");
     for (ins_key k = 0; k < h->n_keys; k++) {
         if (h->key_flags[k] & ~(INS_KEY_LIST | INS_KEY_HAS_INIT))
@@ -140,21 +135,20 @@ static bool value_fits(const struct ins_history *h, uint32_t op)
 {
     const bool list_read =
         !ins_is_write(h, op) && ins_is_list_key(h, ins_op_key(h, op));
-    return h->op_key[op] & INS_OP_UNKNOWN || list_read ||
-           h->op_value[op] < h->literals.map.len;
+    return ins_is_unknown(h, op) || list_read || h->op_value[op] < h->literals.map.len;
 }
 
 static void check_part(void *context, unsigned part)
 {
     struct ops *o = context;
     const struct ins_history *const h = o->h;
-    const uint32_t *const key = h->op_key;
+    const uint32_t *const word = h->op_word;
     const uint32_t n_keys = h->n_keys;
     const uint32_t begin = (uint32_t)((uint64_t)h->n_ops * part / o->threads);
     const uint32_t end = (uint32_t)((uint64_t)h->n_ops * (part + 1) / o->threads);
     uint32_t wrong = 0;
     for (uint32_t op = begin; op < end; op++)
-        wrong |= ((key[op] & INS_OP_KEY) >= n_keys) | (key[op] >> 31 & key[op] >> 30);
+        wrong |= (ins_word_key(word[op]) >= n_keys) | !ins_word_is_known(word[op]);
     for (uint32_t op = begin; op < end && !wrong && !o->plain; op++)
         wrong = !value_fits(h, op);
     if (wrong)
@@ -170,8 +164,8 @@ static enum ins_status check_ops(const struct ins_history *h, unsigned threads,
     return atomic_load(&o.wrong) ? damaged(err, "operations on known keys") : INS_OK;
 }
 
-enum ins_status ins_bin_check(struct ins_history *h, unsigned threads,
-                              struct ins_limit *limit, struct ins_error *err)
+enum ins_status ins_given_check(const struct ins_history *h, unsigned threads,
+                                struct ins_limit *limit, struct ins_error *err)
 {
     enum ins_status st = check_txns(h, err);
     if (st == INS_OK)

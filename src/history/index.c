@@ -1,4 +1,4 @@
-/* bin_index.c - what freezing finds out, kept in a file, and why it can be trusted.
+/* index.c - what freezing finds out, kept in a file, and why it can be trusted.
  *
  * Only a history of which freezing finds nothing but the writer of each read is written
  * with an index: registers, no value written twice to a key, no faulty read, nothing
@@ -17,17 +17,18 @@
  * of about 2^-64, whatever the file holds.  The same way the writers of the keys are
  * held against the final writes.  What the file is believed is only that no two writes
  * of a key are equal. */
-#include "format/bin.h"
+#include "index.h"
 
 #include "base/mem.h"
 #include "base/pool.h"
+#include "history/freeze.h"
 
 #include <stdatomic.h>
 #include <sys/random.h>
 
 __extension__ typedef unsigned __int128 u128;
 
-bool ins_bin_has_index(const struct ins_history *h)
+bool ins_index_fits(const struct ins_history *h)
 {
     return !h->has_lists && !h->has_misreads && !h->duplicate_writes &&
            !h->n_ambiguous && !h->n_by_status[INS_INDETERMINATE] &&
@@ -106,7 +107,7 @@ static bool sort_readers(const struct ins_history *h, struct readers *r)
         return false;
     for (uint32_t op = h->n_ops; op-- > 0;)
         if (is_reference(h, op))
-            r->key[--r->off[h->op_from[op]]] = h->op_key[op];
+            r->key[--r->off[h->op_from[op]]] = ins_op_key(h, op);
     return true;
 }
 
@@ -127,8 +128,8 @@ static void count_readers(const struct ins_history *h, const struct readers *r,
     }
 }
 
-enum ins_status ins_bin_index_make(const struct ins_history *h, uint32_t **out,
-                                   struct ins_error *err)
+enum ins_status ins_index_make(const struct ins_history *h, uint32_t **out,
+                               struct ins_error *err)
 {
     struct readers r = {0};
     struct own_keys own = {0};
@@ -216,16 +217,15 @@ static void check_repeated(const struct ins_history *h, struct own_keys *own, in
     const bool aborted = h->txn_status[t] == INS_ABORTED;
     own_keys_begin(own, h->txn_op[t + 1] - h->txn_op[t]);
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-        const uint32_t word = h->op_key[op];
-        const bool write = word & INS_OP_WRITE;
-        if (word & INS_OP_UNKNOWN || (aborted && !write))
+        const ins_key k = ins_op_key(h, op);
+        const bool write = ins_is_write(h, op);
+        if (ins_is_unknown(h, op) || (aborted && !write))
             continue;
-        struct own_key *const mine = own_key(own, t, word & INS_OP_KEY);
+        struct own_key *const mine = own_key(own, t, k);
         if (mine->txn == t)
             check_again(h, mine, op, seen);
         else
-            *mine = (struct own_key){t, word & INS_OP_KEY, write ? op + 1 : 0,
-                                     write ? 0 : op + 1};
+            *mine = (struct own_key){t, k, write ? op + 1 : 0, write ? 0 : op + 1};
     }
 }
 
@@ -244,7 +244,7 @@ static void check_special(const struct index *x, ins_txn t, uint32_t op,
         seen->reads -= (from - 1) * hash_value(x->secret, pair, h->op_value[op]);
         seen->writers += hash_writer(x->secret, pair);
         h->op_from[op] = INS_WRITE_FINAL;
-    } else if (h->op_key[op] & INS_OP_UNKNOWN) {
+    } else if (ins_is_unknown(h, op)) {
         seen->wrong |= from != INS_FROM_UNKNOWN;
     } else if (from == INS_FROM_OWN) {
         seen->own--;
@@ -261,25 +261,26 @@ static void check_committed(const struct index *x, ins_txn t, struct seen *seen)
 {
     const struct ins_history *const h = x->h;
     const uint64_t secret[3] = {x->secret[0], x->secret[1], x->secret[2]};
-    const uint32_t *const key = h->op_key, others = h->n_txns - 1;
+    const uint32_t *const op_word = h->op_word, others = h->n_txns - 1;
     const uint64_t *const value = h->op_value;
     uint32_t *const op_from = h->op_from;
     const uint32_t end = h->txn_op[t + 1];
     uint64_t reads = 0, writers = 0;
     uint32_t wrong = 0;
     for (uint32_t op = h->txn_op[t]; op < end; op++) {
-        const uint32_t word = key[op], from = op_from[op];
+        const uint32_t word = op_word[op], from = op_from[op];
         if (from - 1 >= others) {
             check_special(x, t, op, seen);
             continue;
         }
-        const uint32_t write = -(word >> 31); /* all ones, or 0 */
+        const uint32_t write = -ins_word_writes(word); /* all ones, or 0 */
         const ins_txn writer = from ^ ((from ^ t) & write);
-        const uint64_t pair = hash_pair(secret, word & INS_OP_KEY, writer);
+        const uint64_t pair = hash_pair(secret, ins_word_key(word), writer);
         const uint64_t times = 1 - (uint64_t)(from & write);
         reads += times * hash_value(secret, pair, value[op]);
         writers += hash_writer(secret, pair) & (uint64_t)(int64_t)(int32_t)write;
-        wrong |= (word & INS_OP_UNKNOWN) | (uint32_t)(from == (t | write));
+        wrong |= (uint32_t) !(ins_word_has_result(word) | write) |
+                 (uint32_t)(from == (t | write));
         op_from[op] = from ^ ((from ^ INS_WRITE_FINAL) & write);
     }
     seen->reads += reads;
@@ -320,11 +321,9 @@ static bool may_repeat(struct marks *m, const struct ins_history *h, ins_txn t)
         m->now = 1;
     }
     const uint8_t now = m->now;
-    const uint32_t *const key = h->op_key;
     bool again = false;
     for (uint32_t op = h->txn_op[t]; op < end; op++) {
-        uint8_t *const mark =
-            &m->mark[(key[op] & INS_OP_KEY) * UINT32_C(0x9E3779B1) >> 16];
+        uint8_t *const mark = &m->mark[ins_op_key(h, op) * UINT32_C(0x9E3779B1) >> 16];
         again |= *mark == now;
         *mark = now;
     }
@@ -383,8 +382,8 @@ static void check_writers(void *context, unsigned part)
     atomic_fetch_add(&x->writers, sum);
 }
 
-enum ins_status ins_bin_index_check(struct ins_history *h, uint64_t writers,
-                                    unsigned threads, struct ins_error *err)
+enum ins_status ins_index_check(struct ins_history *h, uint64_t writers,
+                                unsigned threads, struct ins_error *err)
 {
     struct index x = {.h = h, .threads = threads};
     /* Without a source of chance only a file made to deceive could. */
@@ -392,7 +391,7 @@ enum ins_status ins_bin_index_check(struct ins_history *h, uint64_t writers,
         for (unsigned i = 0; i < 3; i++)
             x.secret[i] = (i + 1) * UINT64_C(0x9E3779B97F4A7C15);
     bool plain =
-        ins_bin_offsets_fit(h->key_writer_off, (uint64_t)h->n_keys + 1, writers);
+        ins_given_offsets_fit(h->key_writer_off, (uint64_t)h->n_keys + 1, writers);
     x.same_start = true;
     for (ins_key k = 0; k < h->n_keys; k++) {
         plain &= !ins_is_list_key(h, k);
