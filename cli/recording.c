@@ -101,6 +101,9 @@ static void tell(const struct options *o, const struct ins_record_outcome *outco
     if (t->errors)
         (void)fprintf(stderr, "insula: %" PRIu64 " unexpected errors, the first: %s\n",
                       t->errors, outcome->first_error);
+    if (outcome->hint[0])
+        (void)fprintf(stderr, "insula: most of the time was spent waiting: %s\n",
+                      outcome->hint);
 }
 
 int recording_run(const struct options *o, const char *dir,

@@ -13,11 +13,16 @@
 
 #include <stddef.h>
 
-/* How a call ended.  After CONFLICT or ERROR the caller rolls back; after LOST it
- * closes the connection. */
+/* How a call ended.  After CONFLICT, REFUSED or ERROR the caller rolls back; after LOST
+ * it closes the connection.
+ *
+ * What commit answers decides the outcome: CONFLICT and REFUSED say that the server has
+ * undone the transaction, for certain; ERROR and LOST leave open whether it took
+ * effect. A driver that is not sure answers ERROR. */
 enum ins_answer {
     INS_DONE,
     INS_CONFLICT, /* serialization failure, deadlock, lock time-out: to be expected */
+    INS_REFUSED,  /* of commit: undone for another reason */
     INS_ERROR,    /* anything else that the server said */
     INS_LOST,     /* no answer: the connection is gone */
 };
@@ -38,6 +43,7 @@ struct ins_target {
     char name[64];             /* "MariaDB 10.11.19" */
     char variant[32];          /* see promise.c */
     char level_name[64];       /* what the server calls the isolation */
+    char hint[256];            /* what would help if sessions mostly wait, or "" */
     void *own;                 /* the driver's */
 };
 

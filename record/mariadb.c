@@ -265,6 +265,10 @@ static int configure(const struct ins_target *target, MYSQL *my,
         return ins_rec_fail(error, INSULA_E_USAGE,
                             "this server has no snapshot isolation: %s",
                             lib->mysql_error(my));
+    /* The default of 50 s would be most of a run; the URL may set it otherwise. */
+    if (!target->server &&
+        run(lib, my, "SET SESSION innodb_lock_wait_timeout=10", error))
+        return error->status;
     for (unsigned i = 0; !target->server && i < target->url.parameters; i++) {
         const char *name = target->url.parameter[i].name;
         if (!strcmp(name, "socket") || !strcmp(name, "host"))

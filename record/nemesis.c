@@ -44,19 +44,31 @@ static int pause_server(struct ins_nemesis *n, bool stop, struct insula_error *e
     n->paused = stop;
     ins_runlog_add(n->log, stop ? "pause" : "continue", -1, "%s to the server",
                    stop ? "SIGSTOP" : "SIGCONT");
-    return ins_server_pause(n->server, stop, error);
+    int status = ins_server_pause(n->server, stop, error);
+    if (!stop)
+        n->down = ins_runlog_now(n->log);
+    return status;
 }
 
-int ins_nemesis_step(struct ins_nemesis *n, struct insula_error *error)
+/* The time to the next fault counts from when the server answers again. */
+static void recovered(struct ins_nemesis *n)
+{
+    n->down = 0;
+    ins_runlog_add(n->log, "up", -1, "the server answers again");
+    schedule(n, n->mean_s);
+}
+
+int ins_nemesis_step(struct ins_nemesis *n, int64_t answered,
+                     struct insula_error *error)
 {
     if (n->server && !n->next)
         schedule(n, n->mean_s);
-    if (!n->server || ins_runlog_now(n->log) < n->next)
+    if (n->down && answered > n->down)
+        recovered(n);
+    if (!n->server || n->down || ins_runlog_now(n->log) < n->next)
         return 0;
-    if (n->paused) {
-        schedule(n, n->mean_s);
+    if (n->paused)
         return pause_server(n, false, error);
-    }
     n->faults++;
     if (n->pause && (!n->kill || ins_draw_chance(&n->draw, 0.5))) {
         schedule(n, 0.3);
@@ -65,7 +77,7 @@ int ins_nemesis_step(struct ins_nemesis *n, struct insula_error *error)
     ins_runlog_add(n->log, "kill", -1, "SIGKILL to the server");
     int status = ins_server_kill(n->server, error);
     ins_runlog_add(n->log, "restart", -1, "the server is started again");
-    schedule(n, n->mean_s);
+    n->down = ins_runlog_now(n->log);
     return status;
 }
 

@@ -86,6 +86,30 @@ static int run(const struct lib *lib, PGconn *pg, const char *sql,
     return failed;
 }
 
+/* The sessions meet often, and PostgreSQL looks for a deadlock only after this time.
+ * False when this user may not set it. */
+static bool shorten_deadlocks(const struct ins_target *target, PGconn *pg)
+{
+    struct insula_error ignored = {0};
+    const char *given = ins_url_get(&target->url, "options");
+    return (given && strstr(given, "deadlock_timeout")) ||
+           !run(&((const struct own *)target->own)->lib, pg,
+                "SET deadlock_timeout = '50ms'", &ignored);
+}
+
+static void hint_at_deadlocks(struct ins_target *target, PGconn *pg)
+{
+    const struct lib *lib = &((const struct own *)target->own)->lib;
+    PGresult *r = lib->PQexec(pg, "SHOW deadlock_timeout");
+    if (lib->PQntuples(r) == 1)
+        (void)snprintf(target->hint, sizeof target->hint,
+                       "this server looks for a deadlock after %.20s and this user may "
+                       "not set deadlock_timeout; GRANT SET ON PARAMETER "
+                       "deadlock_timeout would let it",
+                       lib->PQgetvalue(r, 0, 0));
+    lib->PQclear(r);
+}
+
 /* ---- the throw-away server ---- */
 
 static int plan_server(struct ins_target *target, struct ins_server_plan *plan,
@@ -236,6 +260,8 @@ static int prepare(struct ins_target *target, struct insula_error *error)
                    version ? (int)strcspn(version, " ") : 1, version ? version : "?");
     (void)snprintf(target->level_name, sizeof target->level_name, "%s",
                    begin_sql[target->isolation] + strlen("BEGIN ISOLATION LEVEL "));
+    if (!target->server && !shorten_deadlocks(target, pg))
+        hint_at_deadlocks(target, pg);
     (void)make_table(target, pg, error);
     lib->PQfinish(pg);
     return error->status;
@@ -334,6 +360,8 @@ static struct ins_connection *connect_server(const struct ins_target *target,
         close_connection(&c->base);
         return NULL;
     }
+    if (!target->server && !target->hint[0])
+        (void)shorten_deadlocks(target, c->pg);
     if (!c->lib->PQenterPipelineMode(c->pg)) {
         (void)ins_rec_fail(error, INSULA_E_IO, "postgres: no pipeline mode");
         close_connection(&c->base);
@@ -350,9 +378,25 @@ static enum ins_answer judge(struct connection *c, const PGresult *r)
     if (c->lib->PQstatus(c->pg) == CONNECTION_BAD || !state ||
         !strncmp(state, "57P0", 4) || !strncmp(state, "08", 2))
         return INS_LOST;
-    if (!strncmp(state, "40", 2) || !strcmp(state, "55P03"))
+    /* 40003 says that the server itself does not know. */
+    if ((!strncmp(state, "40", 2) && strcmp(state, "40003") != 0) ||
+        !strcmp(state, "55P03"))
         return INS_CONFLICT;
     return INS_ERROR;
+}
+
+/* Does this refusal of COMMIT say that the transaction was undone?  Violated
+ * constraints and triggers, states of a transaction that cannot commit.  Resources that
+ * ran out, cancellations and internal errors do not say it for every server that speaks
+ * this protocol. */
+static bool undone(const PGresult *r, const struct lib *lib)
+{
+    static const char *const class[] = {"23", "25", "2D", "44", "P0"};
+    const char *state = r ? lib->PQresultErrorField(r, PG_DIAG_SQLSTATE) : NULL;
+    for (size_t i = 0; state && i < sizeof class / sizeof class[0]; i++)
+        if (!strncmp(state, class[i], 2))
+            return true;
+    return false;
 }
 
 /* Take the answers up to the next sync point; *last becomes the last one that is not
@@ -426,7 +470,9 @@ static enum ins_answer finish_with(struct ins_connection *base, const char *name
     const char *said = r ? c->lib->PQcmdStatus(r) : "nothing";
     if (answer == INS_DONE && strcmp(said, tag) != 0) {
         (void)snprintf(base->message, sizeof base->message, "answered %s", said);
-        answer = INS_ERROR;
+        answer = !strcmp(said, "ROLLBACK") ? INS_REFUSED : INS_ERROR;
+    } else if (answer == INS_ERROR && undone(r, c->lib)) {
+        answer = INS_REFUSED;
     }
     c->lib->PQclear(r);
     return answer;

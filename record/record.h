@@ -71,6 +71,7 @@ struct ins_record_outcome {
     char source[256];      /* where that promise is written */
     char isolation[64];    /* what the server calls it */
     char first_error[256]; /* the first unexpected answer, or "" */
+    char hint[256];        /* what would help: most of the time was spent waiting */
 };
 
 /* Record.  0 when the run came to its end or was stopped; otherwise *error says why,

@@ -181,7 +181,8 @@ static int supervise(struct recording *r, struct insula_error *error)
         int64_t now = ins_runlog_now(&r->log);
         if (now >= r->run.deadline)
             ins_nemesis_end(&r->nemesis);
-        else if (!atomic_load(&r->run.stop) && ins_nemesis_step(&r->nemesis, error))
+        else if (!atomic_load(&r->run.stop) &&
+                 ins_nemesis_step(&r->nemesis, atomic_load(&r->run.answered), error))
             atomic_store(&r->run.stop, true);
         if (r->options.progress && now - shown >= 200000000) {
             struct ins_record_progress state;
@@ -210,6 +211,13 @@ static void join_sessions(struct recording *r, struct ins_record_outcome *outcom
             (void)ins_rec_fail(error, s->fatal.status, "session %u: %s", i,
                                s->fatal.message);
     }
+    int64_t waited = 0, worked = 0;
+    for (unsigned i = 0; i < r->started; i++) {
+        waited += r->session[i].waited;
+        worked += r->session[i].worked;
+    }
+    if (waited > worked / 2 && outcome->total.aborted)
+        (void)snprintf(outcome->hint, sizeof outcome->hint, "%s", r->target.hint);
     ins_runlog_add(&r->log, "end", -1,
                    "%" PRIu64 " committed, %" PRIu64 " aborted, %" PRIu64
                    " indeterminate, %" PRIu64 " errors, %" PRIu64 " faults",

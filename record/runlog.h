@@ -2,6 +2,7 @@
  *
  *     {"time": NS, "event": "start", "message": "..."}
  *     {"time": NS, "event": "kill", "message": "..."}        restart, pause, continue
+ *     {"time": NS, "event": "up", "message": "..."}          it answers again
  *     {"time": NS, "event": "error", "session": N, "message": "..."}   lost, reconnect
  *     {"time": NS, "event": "end", "message": "..."}
  *

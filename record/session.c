@@ -5,6 +5,8 @@
 #include <errno.h>
 
 #define LOGGED_ERRORS 100
+/* A statement on one row that takes longer waits for somebody, ns. */
+#define LONG_WAIT 200000000
 
 static bool ended(const struct ins_session *s)
 {
@@ -30,7 +32,7 @@ static void tell(struct ins_session *s, enum ins_answer answer, const char *wher
     if (answer == INS_CONFLICT || answer == INS_DONE)
         return;
     const char *message = s->connection->message;
-    if (answer == INS_ERROR) {
+    if (answer != INS_LOST) {
         atomic_fetch_add_explicit(&s->errors, 1, memory_order_relaxed);
         if (!s->first_error[0])
             (void)snprintf(s->first_error, sizeof s->first_error, "%s", message);
@@ -56,6 +58,7 @@ static enum ins_answer run_operation(struct ins_session *s,
     struct ins_connection *c = s->connection;
     enum ins_answer answer = INS_ERROR;
     int64_t value;
+    int64_t began = ins_runlog_now(s->run->log);
     switch (op->kind) {
     case INS_READ:
         answer = d->read(c, op->key, &value);
@@ -74,11 +77,14 @@ static enum ins_answer run_operation(struct ins_session *s,
         answer = d->append(c, op->key, op->value);
         break;
     }
+    int64_t took = ins_runlog_now(s->run->log) - began;
+    s->worked += took;
+    s->waited += took > LONG_WAIT ? took : 0;
     return answer;
 }
 
-/* Run the plan.  An error before COMMIT is sent means aborted; any failure after it
- * leaves the outcome open, whatever the server says, because only the server knows. */
+/* Run the plan.  An error before COMMIT is sent means aborted.  So does a COMMIT that
+ * the server refuses for certain; without such an answer the outcome is open. */
 static enum ins_outcome run_transaction(struct ins_session *s, unsigned *ran,
                                         bool *lost)
 {
@@ -95,6 +101,8 @@ static enum ins_outcome run_transaction(struct ins_session *s, unsigned *ran,
         if (answer == INS_DONE)
             return INS_COMMITTED;
         *lost = answer == INS_LOST || d->rollback(s->connection) == INS_LOST;
+        if (answer == INS_CONFLICT || answer == INS_REFUSED)
+            return INS_ABORTED;
         return *lost ? INS_UNKNOWN_LOST : INS_UNKNOWN;
     }
     tell(s, answer, "operation");
@@ -111,8 +119,10 @@ static bool reconnect(struct ins_session *s)
     int64_t give_up = ins_runlog_now(s->run->log) + 30000000000ll;
     while (!ended(s)) {
         struct insula_error error = {0};
+        int64_t began = ins_runlog_now(s->run->log);
         s->connection = d->connect(s->run->target, &error);
         if (s->connection) {
+            atomic_store(&s->run->answered, began);
             ins_runlog_add(s->run->log, "reconnect", (int)s->number, "connected again");
             return true;
         }
@@ -142,7 +152,8 @@ static bool step(struct ins_session *s)
 {
     struct ins_runlog *log = s->run->log;
     ins_worker_next(&s->worker, &s->plan);
-    if (!ins_journal_begin(&s->journal, ins_runlog_now(log), &s->plan))
+    int64_t began = ins_runlog_now(log);
+    if (!ins_journal_begin(&s->journal, began, &s->plan))
         return disk_failed(s);
     unsigned ran;
     bool lost = false;
@@ -153,6 +164,8 @@ static bool step(struct ins_session *s)
                                 : outcome == INS_ABORTED ? &s->aborted
                                                          : &s->unknown;
     atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+    if (!lost)
+        atomic_store_explicit(&s->run->answered, began, memory_order_relaxed);
     return !lost || reconnect(s);
 }
 

@@ -16,7 +16,10 @@ struct ins_run {
     struct ins_runlog *log;
     atomic_bool stop;
     atomic_uint running; /* sessions that have not ended */
-    int64_t deadline;    /* ns, or INT64_MAX */
+    /* When something began that the server answered: a transaction or a connection.
+     * What began after a fault was answered by a server that is up again. */
+    _Atomic int64_t answered;
+    int64_t deadline; /* ns, or INT64_MAX */
 };
 
 struct ins_session {
@@ -31,6 +34,7 @@ struct ins_session {
     struct ins_plan plan;
     struct ins_list list;
     _Atomic uint64_t committed, aborted, unknown, errors;
+    int64_t waited, worked;    /* ns in statements that took long; in all */
     unsigned told;             /* errors that were logged */
     char first_error[256];     /* the first unexpected answer */
     struct insula_error fatal; /* why it ended early */

@@ -26,7 +26,7 @@ survives() {
 
 @test "PostgreSQL: SIGKILL and restart" {
     need_postgres
-    survives ser kill --db postgres: --keys 100
+    survives ser kill --db postgres: --keys 1000 --ops 2 --rate 100000
     nothing_is_left
 }
 
@@ -34,7 +34,7 @@ survives() {
     # Nothing may be lost here either: what the killed server had written is with the
     # operating system.  Only a crash of that would lose it, and no test here does that.
     need_postgres
-    survives ser kill --db "postgres:?fsync=off" --keys 100
+    survives ser kill --db "postgres:?fsync=off" --keys 1000 --ops 2 --rate 100000
 }
 
 @test "PostgreSQL: SIGSTOP and SIGCONT" {

@@ -41,6 +41,18 @@ stop_postgres() {
     run "$INSULA" record --db "postgres://me:secret@/nodb?host=$TMPDIR" --txns 10 -o i.insula
     [ "$status" = 3 ]
     [[ $output == *'database "nodb" does not exist'* ]]
+    # Deadlocks are noticed soon where the user may ask for it; otherwise a hint says so.
+    busy="--table other --isolation read-committed --reads 0 --keys 10 --ops 6 --txns 1000 --time-limit 2 --seed 1"
+    # shellcheck disable=SC2086
+    run "$INSULA" record --db "$url" $busy -o h.insula
+    [ "$status" = 0 ]
+    [[ $output != *deadlock_timeout* ]]
+    psql -q -h "$TMPDIR" -U me postgres -c "CREATE ROLE low LOGIN PASSWORD 'secret';
+        GRANT ALL ON SCHEMA public TO low"
+    # shellcheck disable=SC2086
+    run "$INSULA" record --db "postgres://low:secret@/postgres?host=$TMPDIR" $busy -o h.insula
+    [ "$status" = 0 ]
+    [[ $output == *"most of the time was spent waiting"*"deadlock after 1s"*"GRANT SET ON PARAMETER"* ]]
     stop_postgres
 }
 
