@@ -104,6 +104,9 @@ INSULA_API void insula_append(struct insula_builder *builder, unsigned txn,
 #define INSULA_NO_TIME INT64_MIN
 INSULA_API void insula_times(struct insula_builder *builder, unsigned txn,
                              int64_t begin_ns, int64_t end_ns);
+/* The node of the cluster that the transaction ran on, for the reports. */
+INSULA_API void insula_node(struct insula_builder *builder, unsigned txn,
+                            struct insula_literal name);
 INSULA_API void insula_commit(struct insula_builder *builder, unsigned txn);
 INSULA_API void insula_abort(struct insula_builder *builder, unsigned txn);
 /* The client does not know whether it committed. */

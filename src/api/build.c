@@ -109,6 +109,14 @@ void insula_times(struct insula_builder *builder, unsigned txn, int64_t begin_ns
         ins_builder_times(builder->builder, txn, begin_ns, end_ns);
 }
 
+void insula_node(struct insula_builder *builder, unsigned txn,
+                 struct insula_literal name)
+{
+    if (builder)
+        ins_builder_on(builder->builder, txn,
+                       ins_builder_node(builder->builder, ins_handle_lit(name)));
+}
+
 static void end(struct insula_builder *builder, unsigned txn,
                 enum ins_txn_status status)
 {

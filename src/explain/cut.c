@@ -236,6 +236,7 @@ static uint32_t begin_txn(struct ins_builder *b, const struct ins_history *h, in
     ins_builder_end(b, u, status == INS_OBSERVED ? INS_INDETERMINATE : status);
     if (h->has_times)
         ins_builder_times(b, u, h->txn_begin[t], h->txn_end[t]);
+    ins_builder_on(b, u, ins_builder_node(b, ins_history_node_lit(h, t)));
     return u;
 }
 

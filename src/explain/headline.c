@@ -262,7 +262,67 @@ static const char *cycle_words(const struct ins_anomaly *a)
     }
 }
 
-void ins_say_headline(struct ins_buf *b, const struct ins_story *s)
+/* The nodes of the story's transactions, those of one session or, with INS_NONE, of all
+ * of them, each once: "primary, standby".  Returns how many transactions have one. */
+static uint32_t say_nodes(struct ins_buf *b, const struct ins_story *s,
+                          uint32_t session)
+{
+    const struct ins_history *h = s->h;
+    uint32_t known = 0;
+    for (uint32_t i = 0; h->txn_node && i < s->n_txns; i++) {
+        const ins_txn t = s->txn[i];
+        if (!h->txn_node[t] || (session != INS_NONE && h->txn_session[t] != session))
+            continue;
+        bool again = false;
+        for (uint32_t j = 0; j < i && !again; j++)
+            again = h->txn_node[s->txn[j]] == h->txn_node[t] &&
+                    (session == INS_NONE || h->txn_session[s->txn[j]] == session);
+        if (!again) {
+            ins_buf_text(b, known ? ", " : "");
+            ins_say_node(b, h, t);
+        }
+        known++;
+    }
+    return known;
+}
+
+void ins_say_lane(struct ins_buf *b, const struct ins_story *s, uint32_t i)
+{
+    const uint32_t session = s->h->txn_session[s->txn[i]];
+    ins_buf_text(b, session == INS_NONE ? "" : "session ");
+    ins_say_session(b, s->h, session);
+    struct ins_buf nodes = {0};
+    if (session != INS_NONE && say_nodes(&nodes, s, session)) {
+        ins_buf_text(b, " on ");
+        ins_buf_bytes(b, nodes.at, nodes.len);
+    }
+    ins_buf_release(&nodes);
+}
+
+/* "The four transactions ran on primary, standby." */
+static void say_places(struct ins_buf *b, const struct ins_story *s)
+{
+    static const char *const words[] = {
+        "", "", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"};
+    struct ins_buf nodes = {0};
+    const uint32_t known = say_nodes(&nodes, s, INS_NONE);
+    uint32_t ran = 0;
+    for (uint32_t i = 0; i < s->n_txns; i++)
+        ran += s->txn[i] != INS_INIT;
+    if (known && known == ran) {
+        if (ran == 1)
+            ins_buf_text(b, " It ran on ");
+        else if (ran < sizeof words / sizeof *words)
+            ins_buf_fmt(b, " The %s transactions ran on ", words[ran]);
+        else
+            ins_buf_fmt(b, " The %u transactions ran on ", ran);
+        ins_buf_bytes(b, nodes.at, nodes.len);
+        ins_buf_char(b, '.');
+    }
+    ins_buf_release(&nodes);
+}
+
+static void say_what(struct ins_buf *b, const struct ins_story *s)
 {
     const struct ins_anomaly *a = s->a;
     const uint32_t read = wrong_read(s);
@@ -292,4 +352,10 @@ void ins_say_headline(struct ins_buf *b, const struct ins_story *s)
         say_names(b, s);
         ins_buf_text(b, cycle_words(a));
     }
+}
+
+void ins_say_headline(struct ins_buf *b, const struct ins_story *s)
+{
+    say_what(b, s);
+    say_places(b, s);
 }

@@ -79,17 +79,26 @@ void ins_say_txn(struct ins_buf *b, const struct ins_history *h, ins_txn t)
     say_lit(b, lit);
 }
 
+static void say_name(struct ins_buf *b, struct ins_lit lit)
+{
+    if (lit.kind == INS_LIT_STRING)
+        say_text(b, lit.text, lit.len);
+    else
+        say_lit(b, lit);
+}
+
 void ins_say_session(struct ins_buf *b, const struct ins_history *h, uint32_t session)
 {
     if (session == INS_NONE) {
         ins_buf_text(b, "initial state");
         return;
     }
-    const struct ins_lit lit = ins_history_session_lit(h, session);
-    if (lit.kind == INS_LIT_STRING)
-        say_text(b, lit.text, lit.len);
-    else
-        say_lit(b, lit);
+    say_name(b, ins_history_session_lit(h, session));
+}
+
+void ins_say_node(struct ins_buf *b, const struct ins_history *h, ins_txn t)
+{
+    say_name(b, ins_history_node_lit(h, t));
 }
 
 void ins_say_key(struct ins_buf *b, const struct ins_history *h, ins_key k)

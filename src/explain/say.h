@@ -12,6 +12,8 @@
 void ins_say_txn(struct ins_buf *b, const struct ins_history *h, ins_txn t);
 /* Without the word "session"; "initial state" for that of transaction 0. */
 void ins_say_session(struct ins_buf *b, const struct ins_history *h, uint32_t session);
+/* The node that t ran on, which is known. */
+void ins_say_node(struct ins_buf *b, const struct ins_history *h, ins_txn t);
 void ins_say_key(struct ins_buf *b, const struct ins_history *h, ins_key k);
 void ins_say_value(struct ins_buf *b, const struct ins_history *h, uint64_t word);
 

@@ -37,6 +37,8 @@ const char *ins_edge_words(enum ins_edge_type type);
 bool ins_edge_inferred(const struct ins_edge *e);
 
 /* What happened, in a sentence or two with a full stop. */
+/* "session 3 on standby": the lane of transaction number i of the story. */
+void ins_say_lane(struct ins_buf *b, const struct ins_story *s, uint32_t i);
 void ins_say_headline(struct ins_buf *b, const struct ins_story *s);
 /* Why an edge holds, without a full stop. */
 void ins_say_why(struct ins_buf *b, const struct ins_history *h,

@@ -10,9 +10,12 @@
  * a column of equal elements.  A block is INS_BIN_BLOCK bytes of a column, the last one
  * less.  header.sum is the XXH3 of everything before the data with sum taken as 0.
  *
- * The last three columns are the index, which is what freezing finds out; a file has
- * all of them or none.  history/index.c says which histories are written with one, and
- * how it is known to be right. */
+ * Version 4 has one more column than version 3, which says where transactions ran; a
+ * history without nodes is written as version 3.
+ *
+ * The three columns before that are the index, which is what freezing finds out; a file
+ * has all of them or none.  history/index.c says which histories are written with one,
+ * and how it is known to be right. */
 #ifndef INS_BIN_H
 #define INS_BIN_H
 
@@ -21,7 +24,8 @@
 #include <string.h>
 
 enum {
-    INS_BIN_VERSION = 3,
+    INS_BIN_VERSION = 4,
+    INS_BIN_OLD_VERSION = 3,
     INS_BIN_BLOCK = 1 << 18,
     INS_BIN_HEADER_SIZE = 128,
     INS_BIN_COLUMN_SIZE = 32
@@ -48,6 +52,7 @@ enum ins_bin_id {
     INS_BIN_OP_FROM, /* the index: a final write holds 1 + how often it is read */
     INS_BIN_KEY_WRITER_OFF,
     INS_BIN_KEY_WRITER,
+    INS_BIN_TXN_NODE, /* optional: 1 + a literal, or 0 */
     INS_BIN_COLUMNS
 };
 
@@ -60,6 +65,17 @@ struct ins_bin_header {
     char init_name[32];
     uint8_t reserved[44];
 };
+
+static inline unsigned ins_bin_columns(uint32_t version)
+{
+    return version == INS_BIN_OLD_VERSION ? INS_BIN_TXN_NODE : INS_BIN_COLUMNS;
+}
+
+/* Is it one of the columns of the index? */
+static inline bool ins_bin_is_index(unsigned id)
+{
+    return id >= INS_BIN_OP_FROM && id <= INS_BIN_KEY_WRITER;
+}
 
 struct ins_bin_column {
     uint64_t offset, count, base;

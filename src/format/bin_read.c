@@ -22,6 +22,7 @@ struct reader {
     const struct ins_input *in;
     struct ins_error *err;
     struct ins_columns c;
+    unsigned columns; /* of this version; the others have no elements */
     struct ins_bin_column column[INS_BIN_COLUMNS];
     struct ins_bin_array array[INS_BIN_COLUMNS];
     uint64_t first_block[INS_BIN_COLUMNS + 1];
@@ -39,7 +40,7 @@ static enum ins_status damaged(const struct reader *r, uint64_t at, const char *
                        what);
 }
 
-static enum ins_status check_size(const struct reader *r, struct ins_bin_header *header)
+static enum ins_status check_size(struct reader *r, struct ins_bin_header *header)
 {
     const struct ins_input *in = r->in;
     if (in->size < sizeof *header)
@@ -50,15 +51,17 @@ static enum ins_status check_size(const struct reader *r, struct ins_bin_header 
     if (memcmp(header->magic, INS_BIN_MAGIC, sizeof header->magic) != 0)
         return ins_fail_at(r->err, INS_E_INPUT, 0,
                            "expected the magic bytes of insulab");
-    if (le32toh(header->version) != INS_BIN_VERSION)
+    const uint32_t version = le32toh(header->version);
+    if (version != INS_BIN_VERSION && version != INS_BIN_OLD_VERSION)
         return ins_fail_at(r->err, INS_E_INPUT, 8,
-                           "version %" PRIu32 " of the format, expected %d",
-                           le32toh(header->version), INS_BIN_VERSION);
+                           "version %" PRIu32 " of the format, expected %d or %d",
+                           version, INS_BIN_OLD_VERSION, INS_BIN_VERSION);
+    r->columns = ins_bin_columns(version);
     if (le64toh(header->file_size) != in->size)
         return ins_fail_at(r->err, INS_E_INPUT, in->size,
                            "the file has %zu bytes, expected %" PRIu64, in->size,
                            le64toh(header->file_size));
-    if (le32toh(header->n_columns) != INS_BIN_COLUMNS)
+    if (le32toh(header->n_columns) != r->columns)
         return damaged(r, 12, "as many columns as the version has");
     return INS_OK;
 }
@@ -67,7 +70,7 @@ static enum ins_status take_columns(struct reader *r)
 {
     static const uint8_t widths[] = {0, 1, 2, 4, 8};
     uint64_t blocks = 0;
-    for (unsigned id = 0; id < INS_BIN_COLUMNS; id++) {
+    for (unsigned id = 0; id < r->columns; id++) {
         const uint64_t at = INS_BIN_HEADER_SIZE + id * INS_BIN_COLUMN_SIZE;
         struct ins_bin_column *c = &r->column[id];
         memcpy(c, r->in->data + at, sizeof *c);
@@ -83,8 +86,9 @@ static enum ins_status take_columns(struct reader *r)
         r->first_block[id] = blocks;
         blocks += ins_bin_blocks(c->count, c->width);
     }
-    r->first_block[INS_BIN_COLUMNS] = blocks;
-    r->first_sum = INS_BIN_HEADER_SIZE + INS_BIN_COLUMNS * INS_BIN_COLUMN_SIZE;
+    for (unsigned id = r->columns; id <= INS_BIN_COLUMNS; id++)
+        r->first_block[id] = blocks;
+    r->first_sum = INS_BIN_HEADER_SIZE + r->columns * INS_BIN_COLUMN_SIZE;
     if (blocks > (r->in->size - r->first_sum) / 8)
         return damaged(r, r->first_sum, "a sum for each block");
     for (unsigned id = 0; id < INS_BIN_COLUMNS; id++)
@@ -115,7 +119,7 @@ static enum ins_status take_head(struct reader *r)
     struct ins_columns *const to = &r->c;
     enum ins_status st = check_size(r, &header);
     if (st == INS_OK &&
-        r->in->size < INS_BIN_HEADER_SIZE + INS_BIN_COLUMNS * INS_BIN_COLUMN_SIZE)
+        r->in->size < INS_BIN_HEADER_SIZE + r->columns * INS_BIN_COLUMN_SIZE)
         st = damaged(r, r->in->size, "a table of columns");
     if (st == INS_OK)
         st = take_columns(r);
@@ -227,6 +231,7 @@ static bool length_is_right(const struct reader *r, unsigned id)
     switch (id) {
     case INS_BIN_TXN_NAME:
     case INS_BIN_TXN_BEGIN:
+    case INS_BIN_TXN_NODE:
         return !count || count == r->c.n_txns;
     case INS_BIN_TXN_END:
         return count == r->column[INS_BIN_TXN_BEGIN].count;
@@ -254,7 +259,7 @@ static bool length_is_right(const struct reader *r, unsigned id)
 static bool may_be_folded(const struct reader *r, unsigned id)
 {
     return !r->column[id].count || id == INS_BIN_TXN_STATUS || id == INS_BIN_TXN_NAME ||
-           id == INS_BIN_TXN_BEGIN || id == INS_BIN_TXN_END ||
+           id == INS_BIN_TXN_BEGIN || id == INS_BIN_TXN_END || id == INS_BIN_TXN_NODE ||
            id == INS_BIN_KEY_FLAGS || id == INS_BIN_KEY_INIT;
 }
 
@@ -273,9 +278,9 @@ static enum ins_status take_data(struct reader *r)
             (!c->width && !may_be_folded(r, id)))
             return damaged(r, at, "a column as long as the counts say");
         a->count = c->count;
-        const bool optional =
-            id == INS_BIN_TXN_NAME || id == INS_BIN_TXN_BEGIN || id == INS_BIN_TXN_END;
-        const bool index = id >= INS_BIN_OP_FROM;
+        const bool optional = id == INS_BIN_TXN_NAME || id == INS_BIN_TXN_BEGIN ||
+                              id == INS_BIN_TXN_END || id == INS_BIN_TXN_NODE;
+        const bool index = ins_bin_is_index(id);
         if (index ? !has_index(r) : optional && !c->count)
             continue;
         void *p = ins_alloc(c->count, a->size);

@@ -37,6 +37,7 @@ void ins_bin_arrays(struct ins_columns *c, bool written,
         {&c->op_from, ops, 4},
         {&c->key_writer_off, keys + 1, 8},
         {&c->key_writer, c->n_writers, 4},
+        {&c->txn_node, c->txn_node ? txns : 0, 4},
     };
     memcpy(a, all, sizeof all);
 }
@@ -58,7 +59,7 @@ static uint64_t element(const struct ins_bin_array *a, uint64_t i)
 static bool may_be_empty(unsigned id)
 {
     return id == INS_BIN_TXN_STATUS || id == INS_BIN_TXN_NAME ||
-           id == INS_BIN_TXN_BEGIN || id == INS_BIN_TXN_END ||
+           id == INS_BIN_TXN_BEGIN || id == INS_BIN_TXN_END || id == INS_BIN_TXN_NODE ||
            id == INS_BIN_KEY_FLAGS || id == INS_BIN_KEY_INIT;
 }
 
@@ -101,6 +102,8 @@ static size_t pack_block(const struct ins_bin_array *a, const struct ins_bin_col
 
 struct layout {
     struct ins_columns columns;
+    uint32_t version;
+    unsigned n_columns;
     struct ins_bin_array array[INS_BIN_COLUMNS];
     struct ins_bin_column column[INS_BIN_COLUMNS];
     uint64_t n_sums;
@@ -116,6 +119,8 @@ static enum ins_status take_arrays(struct layout *l, const struct ins_history *h
     /* The table of arrays serves both directions; here nothing is changed. */
     l->columns = ins_history_columns(h);
     ins_bin_arrays(&l->columns, true, l->array);
+    l->version = h->txn_node ? INS_BIN_VERSION : INS_BIN_OLD_VERSION;
+    l->n_columns = ins_bin_columns(l->version);
     l->status = INS_NEW(uint8_t, h->n_txns);
     if (!l->status)
         return ins_nomem(err, "the output");
@@ -127,20 +132,21 @@ static enum ins_status take_arrays(struct layout *l, const struct ins_history *h
         l->array[INS_BIN_OP_FROM].field = &l->from;
         return ins_index_make(h, &l->from, err);
     }
-    for (unsigned id = INS_BIN_OP_FROM; id < INS_BIN_COLUMNS; id++)
-        l->array[id].count = 0;
+    for (unsigned id = 0; id < INS_BIN_COLUMNS; id++)
+        if (ins_bin_is_index(id))
+            l->array[id].count = 0;
     return INS_OK;
 }
 
 static enum ins_status plan(struct layout *l, struct ins_error *err)
 {
-    for (unsigned id = 0; id < INS_BIN_COLUMNS; id++) {
+    for (unsigned id = 0; id < l->n_columns; id++) {
         choose_width(&l->array[id], id, &l->column[id]);
         l->n_sums += ins_bin_blocks(l->column[id].count, l->column[id].width);
     }
     uint64_t at =
-        INS_BIN_HEADER_SIZE + INS_BIN_COLUMNS * INS_BIN_COLUMN_SIZE + 8 * l->n_sums;
-    for (unsigned id = 0; id < INS_BIN_COLUMNS; id++) {
+        INS_BIN_HEADER_SIZE + l->n_columns * INS_BIN_COLUMN_SIZE + 8 * l->n_sums;
+    for (unsigned id = 0; id < l->n_columns; id++) {
         l->column[id].offset = at;
         at += (l->column[id].count * l->column[id].width + 7) & ~UINT64_C(7);
     }
@@ -149,7 +155,7 @@ static enum ins_status plan(struct layout *l, struct ins_error *err)
     if (!l->sum || !l->block)
         return ins_nomem(err, "the output");
     uint64_t n = 0;
-    for (unsigned id = 0; id < INS_BIN_COLUMNS; id++) {
+    for (unsigned id = 0; id < l->n_columns; id++) {
         const struct ins_bin_column *c = &l->column[id];
         const uint64_t blocks = ins_bin_blocks(c->count, c->width);
         for (uint64_t b = 0; b < blocks; b++) {
@@ -160,10 +166,10 @@ static enum ins_status plan(struct layout *l, struct ins_error *err)
     return INS_OK;
 }
 
-static void put_columns(struct ins_buf *out, const struct ins_bin_column *column)
+static void put_columns(struct ins_buf *out, const struct layout *l)
 {
-    for (unsigned id = 0; id < INS_BIN_COLUMNS; id++) {
-        const struct ins_bin_column *c = &column[id];
+    for (unsigned id = 0; id < l->n_columns; id++) {
+        const struct ins_bin_column *c = &l->column[id];
         const struct ins_bin_column le = {htole64(c->offset), htole64(c->count),
                                           htole64(c->base), htole32(c->width), 0};
         ins_buf_bytes(out, (const char *)&le, sizeof le);
@@ -174,10 +180,10 @@ static void put_columns(struct ins_buf *out, const struct ins_bin_column *column
 static enum ins_status put_head(const struct ins_history *h, const struct layout *l,
                                 struct ins_buf *head, struct ins_error *err)
 {
-    const struct ins_bin_column *last = &l->column[INS_BIN_COLUMNS - 1];
+    const struct ins_bin_column *last = &l->column[l->n_columns - 1];
     struct ins_bin_header header = {
-        .version = htole32(INS_BIN_VERSION),
-        .n_columns = htole32(INS_BIN_COLUMNS),
+        .version = htole32(l->version),
+        .n_columns = htole32(l->n_columns),
         .file_size =
             htole64(last->offset + ((last->count * last->width + 7) & ~UINT64_C(7))),
         .n_sessions = htole32(h->n_sessions),
@@ -192,7 +198,7 @@ static enum ins_status put_head(const struct ins_history *h, const struct layout
     memcpy(header.magic, INS_BIN_MAGIC, sizeof header.magic);
     memcpy(header.init_name, h->init_name, sizeof header.init_name);
     ins_buf_bytes(head, (const char *)&header, sizeof header);
-    put_columns(head, l->column);
+    put_columns(head, l);
     ins_buf_bytes(head, (const char *)l->sum, l->n_sums * sizeof *l->sum);
     if (head->failed)
         return ins_nomem(err, "the output");
@@ -213,7 +219,7 @@ enum ins_status ins_bin_write(const struct ins_history *h, struct ins_buf *out,
         st = put_head(h, &l, &head, err);
     if (st == INS_OK)
         ins_buf_bytes(out, head.at, head.len);
-    for (unsigned id = 0; id < INS_BIN_COLUMNS && st == INS_OK; id++) {
+    for (unsigned id = 0; id < l.n_columns && st == INS_OK; id++) {
         const struct ins_bin_column *c = &l.column[id];
         const uint64_t blocks = ins_bin_blocks(c->count, c->width);
         for (uint64_t b = 0; b < blocks; b++)

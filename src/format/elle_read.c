@@ -36,6 +36,7 @@ struct event {
     bool used;         /* its operations are in the history already */
     uint32_t txn;      /* their transaction */
     int64_t began;     /* when it was invoked */
+    uint32_t node;     /* the builder's handle, or 0 */
 };
 
 /* An invocation that waits for its completion. */
@@ -46,6 +47,7 @@ struct pending {
     int64_t time;
     uint64_t line;
     const char *value;
+    uint32_t node;
 };
 INS_VEC(pending, struct pending);
 
@@ -341,6 +343,7 @@ static bool abandon(struct reader *r, struct pending *p)
     ins_builder_end(r->b, txn, INS_INDETERMINATE);
     if (p->time != INS_NO_TIME)
         ins_builder_times(r->b, txn, p->time, INS_NO_TIME);
+    ins_builder_on(r->b, txn, p->node);
     return take_operations(r, p->value, txn, false);
 }
 
@@ -373,6 +376,7 @@ static bool invoke(struct reader *r, const struct event *e)
     p->time = e->time;
     p->line = e->line;
     p->value = e->value;
+    p->node = e->node;
     return true;
 }
 
@@ -402,6 +406,8 @@ static bool begin_completed(struct reader *r, struct event *e, const char **valu
     const uint32_t session = p ? p->session : lone_session(r);
     const bool open = p && p->open;
     e->began = open ? p->time : INS_NO_TIME;
+    if (open && !e->node)
+        e->node = p->node;
     *value = e->value && !is_nil(r, e->value) ? e->value : open ? p->value : NULL;
     if (p)
         p->open = false;
@@ -425,6 +431,7 @@ static bool complete(struct reader *r, struct event *e)
                         e->type == TYPE_FAIL ? INS_ABORTED : INS_INDETERMINATE);
     if (e->began != INS_NO_TIME || e->time != INS_NO_TIME)
         ins_builder_times(r->b, e->txn, e->began, e->time);
+    ins_builder_on(r->b, e->txn, e->node);
     return e->used || take_operations(r, value, e->txn, e->type == TYPE_OK);
 }
 
@@ -532,6 +539,19 @@ static bool take_value(struct reader *r, struct event *e)
     return ready ? take_value_now(r, e) : ins_elle_skip_form(x);
 }
 
+/* A name, or anything else, which says nothing here. */
+static bool take_node(struct reader *r, struct event *e)
+{
+    struct ins_elle_lex *x = &r->x;
+    struct ins_lit lit;
+    if (r->pass != PASS_BUILD || x->p == x->end || strchr("{[(#", *x->p))
+        return ins_elle_skip_form(x);
+    if (!ins_elle_literal(x, "the name of a node", &lit))
+        return false;
+    e->node = ins_builder_node(r->b, lit);
+    return true;
+}
+
 enum field {
     FIELD_OTHER,
     FIELD_INDEX,
@@ -539,14 +559,15 @@ enum field {
     FIELD_TYPE,
     FIELD_PROCESS,
     FIELD_F,
-    FIELD_VALUE
+    FIELD_VALUE,
+    FIELD_NODE
 };
 
 /* The name of a field, p being at it. */
 static bool take_field_name(struct ins_elle_lex *x, enum field *field)
 {
-    static const char *const names[] = {NULL,      "index", "time", "type",
-                                        "process", "f",     "value"};
+    static const char *const names[] = {NULL,      "index", "time",  "type",
+                                        "process", "f",     "value", "node"};
     const char *name;
     size_t len;
     *field = FIELD_OTHER;
@@ -578,7 +599,7 @@ static bool take_field_name(struct ins_elle_lex *x, enum field *field)
             return ins_elle_expected(x, "a string as the name of a field");
         return ins_elle_skip_form(x);
     }
-    for (int i = FIELD_INDEX; i <= FIELD_VALUE; i++)
+    for (int i = FIELD_INDEX; i <= FIELD_NODE; i++)
         if (ins_elle_is(name, len, names[i]))
             *field = (enum field)i;
     return true;
@@ -600,6 +621,8 @@ static bool take_field(struct reader *r, struct event *e, enum field field)
         return take_f(r, e);
     case FIELD_VALUE:
         return take_value(r, e);
+    case FIELD_NODE:
+        return take_node(r, e);
     case FIELD_OTHER:
         break;
     }

@@ -162,6 +162,10 @@ static void put_event(struct writer *w, ins_txn t, bool invoke)
         put_lit(w, ins_history_session_lit(h, s));
     else
         ins_buf_u64(w->out, s);
+    if (h->txn_node && h->txn_node[t]) {
+        put_field(w, "node", false);
+        put_lit(w, ins_history_node_lit(h, t));
+    }
     put_field(w, "f", false);
     put_name(w, "txn");
     put_field(w, "value", false);

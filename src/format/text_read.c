@@ -4,6 +4,7 @@
  *     initial 0
  *     alice t1: r(x)=0 w(x)=1
  *     bob   t2 @10..25: r(x)=1 a(log)=7 r(log)=[7] abort
+ *     carol t3 @12..30 on standby: r(x)=1
  *
  * A line that the file's end cuts off is an error, unless it ends in its status. */
 #include "format/readers.h"
@@ -152,17 +153,38 @@ static bool take_colon(struct ins_text_lex *x)
     return true;
 }
 
+/* The word `on`, which a node follows. */
+static bool take_on(struct ins_text_lex *x)
+{
+    const char *const before = x->p;
+    struct ins_lit word;
+    if (ins_text_word(x, &word) && ins_text_is(word, "on"))
+        return true;
+    x->p = before;
+    return false;
+}
+
 static bool take_txn(struct reader *r, struct ins_lit session)
 {
     struct ins_text_lex *x = &r->x;
     const uint64_t line = x->line;
     struct ins_lit name;
     int64_t begin = INS_NO_TIME, end = INS_NO_TIME;
+    uint32_t node = 0;
     bool named = false, timed = false;
     while (!take_colon(x)) {
         if (x->st != INS_OK)
             return false;
-        if (!timed && ins_text_take(x, '@')) {
+        if (node)
+            return ins_text_expected(x, "':' before the operations");
+        if (take_on(x)) {
+            struct ins_lit where;
+            if (!ins_text_literal(x, "the name of a node after 'on'", &where))
+                return false;
+            if (where.kind == INS_LIT_NIL)
+                return ins_text_expected(x, "the name of a node after 'on', not nil");
+            node = ins_builder_node(r->b, where);
+        } else if (!timed && ins_text_take(x, '@')) {
             timed = true;
             if (!take_times(r, &begin, &end))
                 return false;
@@ -179,6 +201,7 @@ static bool take_txn(struct reader *r, struct ins_lit session)
                                : ins_builder_begin_unnamed(r->b, s, line);
     if (timed)
         ins_builder_times(r->b, txn, begin, end);
+    ins_builder_on(r->b, txn, node);
     r->txns++;
     return take_operations(r, txn);
 }

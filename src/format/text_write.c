@@ -2,6 +2,7 @@
 #include "format/loss.h"
 #include "format/readers.h"
 #include "format/text.h"
+#include "format/text_lex.h"
 
 #include "base/mem.h"
 
@@ -141,8 +142,12 @@ static void put_txn(struct ins_buf *out, const struct ins_history *h, ins_txn t)
 {
     put_lit(out, ins_history_session_lit(h, h->txn_session[t]));
     if (h->txn_name) {
+        const struct ins_lit name = ins_history_txn_lit(h, t);
         ins_buf_char(out, ' ');
-        put_lit(out, ins_history_txn_lit(h, t));
+        if (name.kind == INS_LIT_STRING && ins_text_is(name, "on"))
+            ins_buf_text(out, "\"on\""); /* a node would be expected behind it */
+        else
+            put_lit(out, name);
     }
     if (h->txn_begin &&
         (h->txn_begin[t] != INS_NO_TIME || h->txn_end[t] != INS_NO_TIME)) {
@@ -150,6 +155,10 @@ static void put_txn(struct ins_buf *out, const struct ins_history *h, ins_txn t)
         put_time(out, h->txn_begin[t]);
         ins_buf_text(out, "..");
         put_time(out, h->txn_end[t]);
+    }
+    if (h->txn_node && h->txn_node[t]) {
+        ins_buf_text(out, " on ");
+        put_lit(out, ins_history_node_lit(h, t));
     }
     ins_buf_char(out, ':');
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)

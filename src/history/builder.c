@@ -51,6 +51,7 @@ struct ins_builder {
     struct ins_vec_u32 txn_line;
     struct ins_vec_u8 txn_status;
     struct ins_vec_i64 txn_begin, txn_end;
+    struct ins_vec_u32 txn_node; /* up to the last transaction that has one */
     bool any_name, any_line, any_time;
 
     struct ins_vec_run run;
@@ -104,6 +105,7 @@ static void release_txns(struct ins_builder *b)
     ins_vec_u8_release(&b->txn_status);
     ins_vec_i64_release(&b->txn_begin);
     ins_vec_i64_release(&b->txn_end);
+    ins_vec_u32_release(&b->txn_node);
 }
 
 void ins_builder_free(struct ins_builder *b)
@@ -318,6 +320,26 @@ void ins_builder_times(struct ins_builder *b, uint32_t txn, int64_t begin_ns,
     b->txn_end.at[txn] = end_ns;
 }
 
+uint32_t ins_builder_node(struct ins_builder *b, struct ins_lit name)
+{
+    if (name.kind == INS_LIT_NIL)
+        return 0;
+    const uint32_t id = ins_literals_add(&b->literals, name);
+    if (id == INS_NONE)
+        out_of_memory(b);
+    return id + 1;
+}
+
+void ins_builder_on(struct ins_builder *b, uint32_t txn, uint32_t node)
+{
+    if (!node || txn >= b->txn_session.len)
+        return;
+    while (b->txn_node.len <= txn && !b->txn_node.failed)
+        ins_vec_u32_push(&b->txn_node, 0);
+    if (!b->txn_node.failed)
+        b->txn_node.at[txn] = node;
+}
+
 static uint64_t line_of(const struct ins_builder *b, uint32_t txn)
 {
     return txn < b->txn_line.len ? b->txn_line.at[txn] : 0;
@@ -524,8 +546,8 @@ static bool any_failed(const struct ins_builder *b)
     return b->key_use.failed || b->key_init_state.failed || b->key_init.failed ||
            b->txn_session.failed || b->txn_name.failed || b->txn_named.failed ||
            b->txn_line.failed || b->txn_status.failed || b->txn_begin.failed ||
-           b->txn_end.failed || b->run.failed || b->op_word.failed ||
-           b->op_value.failed;
+           b->txn_end.failed || b->txn_node.failed || b->run.failed ||
+           b->op_word.failed || b->op_value.failed;
 }
 
 /* The initial transaction's last write of each key is the key's initial value. */
@@ -594,6 +616,8 @@ static void copy_txns(const struct ins_builder *b, struct ins_columns *c,
             c->txn_begin[u] = b->txn_begin.at[t];
             c->txn_end[u] = b->txn_end.at[t];
         }
+        if (t < b->txn_node.len)
+            c->txn_node[u] = b->txn_node.at[t];
     }
     if (c->txn_begin)
         c->txn_begin[0] = c->txn_end[0] = INS_NO_TIME;
@@ -694,10 +718,13 @@ static bool allocate(const struct ins_builder *b, struct ins_columns *c)
         c->txn_begin = INS_NEW0(int64_t, c->n_txns);
         c->txn_end = INS_NEW0(int64_t, c->n_txns);
     }
+    if (b->txn_node.len)
+        c->txn_node = INS_NEW0(uint32_t, c->n_txns);
     return c->session_first && c->session_name && c->txn_op && c->txn_status &&
            c->op_word && c->op_value && c->key_name && c->key_flags && c->key_init &&
            (c->txn_name || !b->any_name) && (c->txn_line || !b->any_line) &&
-           ((c->txn_begin && c->txn_end) || !b->any_time);
+           ((c->txn_begin && c->txn_end) || !b->any_time) &&
+           (c->txn_node || !b->txn_node.len);
 }
 
 static void name_initial(const struct ins_builder *b, struct ins_columns *c)

@@ -63,6 +63,9 @@ void ins_builder_read_list(struct ins_builder *b, uint32_t txn, struct ins_lit k
 void ins_builder_end(struct ins_builder *b, uint32_t txn, enum ins_txn_status status);
 /* Either may be INS_NO_TIME. */
 void ins_builder_times(struct ins_builder *b, uint32_t txn, int64_t begin, int64_t end);
+/* The handle of a node's name, and where a transaction ran; 0: not known. */
+uint32_t ins_builder_node(struct ins_builder *b, struct ins_lit name);
+void ins_builder_on(struct ins_builder *b, uint32_t txn, uint32_t node);
 
 /* Every register that no other call names starts as `value`. */
 void ins_builder_init_default(struct ins_builder *b, struct ins_lit value);

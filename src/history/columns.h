@@ -28,6 +28,7 @@ struct ins_columns {
     uint32_t *txn_line;  /* NULL: nowhere */
     int64_t *txn_begin;  /* NULL: no times */
     int64_t *txn_end;
+    uint32_t *txn_node; /* NULL: no nodes */
 
     uint32_t *op_word;
     uint64_t *op_value;

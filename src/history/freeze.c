@@ -18,7 +18,7 @@ void ins_columns_release(struct ins_columns *c)
         c->session_first,  c->session_name, c->txn_op,    c->txn_status, c->txn_name,
         c->txn_line,       c->txn_begin,    c->txn_end,   c->op_word,    c->op_value,
         c->list_elem,      c->key_name,     c->key_flags, c->key_init,   c->op_from,
-        c->key_writer_off, c->key_writer,
+        c->key_writer_off, c->key_writer,   c->txn_node,
     };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         ins_free(arrays[i]);
@@ -41,6 +41,7 @@ void ins_columns_release(struct ins_columns *c)
         (to)->txn_line = (from)->txn_line;                                 \
         (to)->txn_begin = (from)->txn_begin;                               \
         (to)->txn_end = (from)->txn_end;                                   \
+        (to)->txn_node = (from)->txn_node;                                 \
         (to)->op_word = (from)->op_word;                                   \
         (to)->op_value = (from)->op_value;                                 \
         (to)->n_elems = (from)->n_elems;                                   \

@@ -99,6 +99,14 @@ static enum ins_status check_txns(const struct ins_history *h, struct ins_error 
     return INS_OK;
 }
 
+static enum ins_status check_nodes(const struct ins_history *h, struct ins_error *err)
+{
+    for (ins_txn t = 0; h->txn_node && t < h->n_txns; t++)
+        if (h->txn_node[t] > h->literals.map.len)
+            return damaged(err, "nodes among the literals");
+    return INS_OK;
+}
+
 /* ---- keys ---- */
 
 static enum ins_status check_keys(const struct ins_history *h, struct ins_error *err)
@@ -168,6 +176,8 @@ enum ins_status ins_given_check(const struct ins_history *h, unsigned threads,
                                 struct ins_limit *limit, struct ins_error *err)
 {
     enum ins_status st = check_txns(h, err);
+    if (st == INS_OK)
+        st = check_nodes(h, err);
     if (st == INS_OK)
         st = check_keys(h, err);
     if (st == INS_OK)

@@ -15,7 +15,7 @@ void ins_history_free(struct ins_history *h)
         h->list_elem,      h->key_name,     h->key_flags,      h->key_init,
         h->key_writer_off, h->key_writer,   h->ambiguous_op,   h->ambiguous_group,
         h->group_off,      h->group_txn,    h->list_order_off, h->list_order_op,
-        h->list_order_txn,
+        h->list_order_txn, h->txn_node,
     };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         ins_free(arrays[i]);
@@ -85,6 +85,13 @@ struct ins_lit ins_history_txn_lit(const struct ins_history *h, ins_txn t)
     if (!h->txn_name)
         return ins_lit_u64(t);
     return ins_word_lit(h->txn_mode, h->txn_name[t], &h->literals);
+}
+
+struct ins_lit ins_history_node_lit(const struct ins_history *h, ins_txn t)
+{
+    return h->txn_node && h->txn_node[t]
+               ? ins_literals_at(&h->literals, h->txn_node[t] - 1)
+               : ins_lit_nil();
 }
 
 struct ins_lit ins_history_session_lit(const struct ins_history *h, uint32_t session)

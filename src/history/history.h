@@ -74,6 +74,7 @@ struct ins_history {
     uint32_t *txn_line; /* line of the first operation, or NULL */
     int64_t *txn_begin; /* nanoseconds, INS_NO_TIME when unknown; NULL: no times */
     int64_t *txn_end;
+    uint32_t *txn_node; /* where it ran: 1 + id in literals, 0 for unknown; or NULL */
 
     /* operations */
     uint32_t *op_word;  /* kind and key, see op.h */
@@ -243,6 +244,8 @@ ins_txn ins_op_txn(const struct ins_history *h, uint32_t op);
 struct ins_lit ins_history_key_lit(const struct ins_history *h, ins_key k);
 struct ins_lit ins_history_value_lit(const struct ins_history *h, uint64_t word);
 struct ins_lit ins_history_txn_lit(const struct ins_history *h, ins_txn t);
+/* The name of the node that t ran on; nil when it is not known. */
+struct ins_lit ins_history_node_lit(const struct ins_history *h, ins_txn t);
 struct ins_lit ins_history_session_lit(const struct ins_history *h, uint32_t session);
 
 #endif

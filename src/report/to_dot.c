@@ -57,8 +57,7 @@ static void put_nodes(struct ins_buf *b, const struct ins_story *s,
     for (uint32_t i = 0; i < s->n_txns;) {
         const uint32_t session = s->h->txn_session[s->txn[i]];
         text->len = 0;
-        ins_buf_text(text, session == INS_NONE ? "" : "session ");
-        ins_say_session(text, s->h, session);
+        ins_say_lane(text, s, i);
         ins_buf_fmt(b, "  subgraph cluster_%u {\n    label=", i);
         quote(b, text);
         ins_buf_text(b, ";\n");

@@ -129,6 +129,11 @@ static void put_txn(struct sheet *p, uint32_t i, uint32_t lane)
         else
             ins_buf_fmt(p->b, "%.6f s\"", (double)h->txn_end[t] / 1e9);
     }
+    if (h->txn_node && h->txn_node[t]) {
+        ins_buf_text(p->b, ",\"node\":");
+        ins_say_node(&p->text, h, t);
+        put_said(p->b, &p->text);
+    }
     put_ops(p, t);
     ins_buf_char(p->b, '}');
 }
@@ -142,8 +147,7 @@ static void put_cast(struct sheet *p)
         const uint32_t session = s->h->txn_session[s->txn[i]];
         if (i && session == s->h->txn_session[s->txn[i - 1]])
             continue;
-        ins_buf_text(&p->text, session == INS_NONE ? "" : "session ");
-        ins_say_session(&p->text, s->h, session);
+        ins_say_lane(&p->text, s, i);
         ins_buf_text(p->b, lanes++ ? "," : "");
         put_said(p->b, &p->text);
     }

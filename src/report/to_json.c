@@ -116,6 +116,11 @@ static void put_member(struct ins_buf *b, const struct ins_story *s, ins_txn t)
         ins_say_session(&text, h, h->txn_session[t]);
         flush_string(b, &text);
     }
+    if (h->txn_node && h->txn_node[t]) {
+        ins_buf_text(b, ", \"node\": ");
+        ins_say_node(&text, h, t);
+        flush_string(b, &text);
+    }
     ins_buf_text(b, ", \"operations\": [");
     uint32_t n = 0;
     const uint32_t *op = ins_story_ops(s, t, &n);

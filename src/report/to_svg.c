@@ -135,8 +135,7 @@ static void put_lanes(const struct picture *p, struct ins_buf *text)
         if (i && session == s->h->txn_session[s->txn[i - 1]])
             continue;
         text->len = 0;
-        ins_buf_text(text, session == INS_NONE ? "" : "session ");
-        ins_say_session(text, s->h, session);
+        ins_say_lane(text, s, i);
         put_text(p, 12, p->box[i].y + 23, "lane", text);
         ins_buf_fmt(p->b, "<path class=\"rail\" d=\"M12 %.1f H%.1f\"/>\n",
                     p->box[i].y - GAP_Y / 2.0, p->width - 20);

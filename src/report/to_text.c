@@ -357,9 +357,8 @@ static void print_cast(const struct page *p, const struct ins_story *s)
         const uint32_t session = s->h->txn_session[t];
         if (!i || session != s->h->txn_session[s->txn[i - 1]]) {
             struct ins_buf name = {0};
-            ins_say_session(&name, s->h, session);
+            ins_say_lane(&name, s, i);
             ins_blanks(p->b, 4);
-            ins_buf_text(p->b, session == INS_NONE ? "" : "session ");
             ins_buf_bytes(p->b, name.at, name.len);
             ins_buf_char(p->b, '\n');
             ins_buf_release(&name);

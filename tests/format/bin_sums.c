@@ -5,16 +5,22 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum {
-    TABLE = INS_BIN_HEADER_SIZE,
-    SUMS = TABLE + INS_BIN_COLUMNS * INS_BIN_COLUMN_SIZE
-};
+enum { TABLE = INS_BIN_HEADER_SIZE };
+
+static unsigned columns_of(const char *data)
+{
+    uint32_t version;
+    memcpy(&version, data + offsetof(struct ins_bin_header, version), sizeof version);
+    return ins_bin_columns(version);
+}
 
 /* Returns how many sums there are, 0 when the table makes no sense. */
 static uint64_t fix_blocks(char *data, size_t size)
 {
     uint64_t n = 0;
-    for (unsigned id = 0; id < INS_BIN_COLUMNS; id++) {
+    const unsigned columns = columns_of(data);
+    const size_t sums = TABLE + columns * INS_BIN_COLUMN_SIZE;
+    for (unsigned id = 0; id < columns; id++) {
         struct ins_bin_column c;
         memcpy(&c, data + TABLE + id * sizeof c, sizeof c);
         if (c.width > 8 || c.offset > size ||
@@ -24,9 +30,9 @@ static uint64_t fix_blocks(char *data, size_t size)
             const uint64_t left = c.count * c.width - at;
             const uint64_t sum = XXH3_64bits(
                 data + c.offset + at, left < INS_BIN_BLOCK ? left : INS_BIN_BLOCK);
-            if (size < SUMS + 8 * (n + 1) || c.offset < SUMS + 8 * (n + 1))
+            if (size < sums + 8 * (n + 1) || c.offset < sums + 8 * (n + 1))
                 return 0;
-            memcpy(data + SUMS + 8 * n++, &sum, sizeof sum);
+            memcpy(data + sums + 8 * n++, &sum, sizeof sum);
         }
     }
     return n;
@@ -34,13 +40,16 @@ static uint64_t fix_blocks(char *data, size_t size)
 
 void bin_fix_sums(char *data, size_t size)
 {
-    if (size < SUMS)
+    if (size < TABLE)
+        return;
+    const size_t sums = TABLE + columns_of(data) * INS_BIN_COLUMN_SIZE;
+    if (size < sums)
         return;
     const uint64_t n = fix_blocks(data, size);
     const size_t at = offsetof(struct ins_bin_header, sum);
     const uint64_t file_size = size;
     memcpy(data + offsetof(struct ins_bin_header, file_size), &file_size, 8);
     memset(data + at, 0, 8);
-    const uint64_t sum = XXH3_64bits(data, SUMS + 8 * n);
+    const uint64_t sum = XXH3_64bits(data, sums + 8 * n);
     memcpy(data + at, &sum, sizeof sum);
 }

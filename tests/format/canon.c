@@ -8,13 +8,14 @@
 unsigned canon_flags(const char *format)
 {
     const unsigned all = CANON_NAMES | CANON_EMPTY | CANON_ABORTED |
-                         CANON_ABORTED_READS | CANON_TIMES | CANON_ALL_INIT;
+                         CANON_ABORTED_READS | CANON_TIMES | CANON_ALL_INIT |
+                         CANON_NODES;
     if (!strncmp(format, "insula", 6))
         return all;
     if (!strcmp(format, "edn") || !strcmp(format, "json"))
-        return CANON_ABORTED | CANON_TIMES | CANON_ALL_INIT;
+        return CANON_ABORTED | CANON_TIMES | CANON_ALL_INIT | CANON_NODES;
     if (!strcmp(format, "dbcop"))
-        return all & ~(unsigned)(CANON_NAMES | CANON_TIMES);
+        return all & ~(unsigned)(CANON_NAMES | CANON_TIMES | CANON_NODES);
     return strcmp(format, "cobra") ? CANON_ALL_INIT : 0;
 }
 
@@ -67,6 +68,10 @@ static void put_txn(struct ins_buf *out, const struct ins_history *h, unsigned f
         ins_buf_i64(&text, h->txn_begin[t]);
         ins_buf_char(&text, ' ');
         ins_buf_i64(&text, h->txn_end[t]);
+    }
+    if ((flags & CANON_NODES) && h->txn_node && h->txn_node[t]) {
+        ins_buf_text(&text, " on ");
+        put_lit(&text, ins_history_node_lit(h, t));
     }
     ins_buf_text(&text, status[h->txn_status[t]]);
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {

@@ -15,6 +15,7 @@ enum {
     CANON_ABORTED_READS = 8,
     CANON_TIMES = 16,
     CANON_ALL_INIT = 32, /* initial values of all keys; else of those read from */
+    CANON_NODES = 64,
 };
 
 /* The caller frees the text with ins_free; NULL when out of memory. */

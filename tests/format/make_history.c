@@ -108,6 +108,12 @@ static void add_txn(struct ins_builder *b, struct ins_rng *rng, uint32_t session
         ins_builder_times(b, txn, begin,
                           ends ? begin + ins_rng_below(rng, 50) : INS_NO_TIME);
     }
+    /* With the times come the nodes: a word, one that needs quotes, a number. */
+    const struct ins_lit node[] = {
+        ins_lit_nil(), ins_lit_text(INS_LIT_STRING, "standby", 7),
+        ins_lit_text(INS_LIT_STRING, "on", 2), ins_lit_u64(7)};
+    if (shape & MAKE_TIMES)
+        ins_builder_on(b, txn, ins_builder_node(b, node[ins_rng_below(rng, 4)]));
 }
 
 struct ins_history *make_history(struct ins_rng *rng, unsigned shape)
