@@ -182,6 +182,16 @@ insula_generate(const struct insula_gen_options *options, struct insula_error *e
 /* The name of anomaly number i that can be planted; NULL past the last. */
 INSULA_API const char *insula_injectable(unsigned i);
 
+/* How keys are chosen, for recorders that want what insula_generate has: "uniform",
+ * "hotspot", "zipf" or "zipf:THETA" over 0 .. n-1.  Threads may share it. */
+struct insula_spread;
+INSULA_API struct insula_spread *insula_spread_new(const char *dist, unsigned n,
+                                                   struct insula_error *error);
+INSULA_API void insula_spread_free(struct insula_spread *spread);
+/* The choice that 64 random bits make. */
+INSULA_API unsigned insula_spread_key(const struct insula_spread *spread,
+                                      uint64_t random);
+
 /* ---- checking ---- */
 
 struct insula_result;

@@ -63,7 +63,7 @@ static int64_t customer(struct ins_worker *w)
 static int64_t stock(struct ins_worker *w)
 {
     return DISTRICT + DISTRICTS * 3 + customers(w->work->keys) +
-           ins_spread_draw(&w->work->spread, &w->draw);
+           ins_draw_key(&w->draw, w->work->spread);
 }
 
 uint32_t ins_rows_tpcc(uint32_t keys)
@@ -154,7 +154,7 @@ uint32_t ins_rows_rubis(uint32_t keys)
 void ins_plan_rubis(struct ins_worker *w, struct ins_plan *plan)
 {
     int64_t user = below(w, users(w->work->keys));
-    int64_t i = ins_spread_draw(&w->work->spread, &w->draw);
+    int64_t i = ins_draw_key(&w->draw, w->work->spread);
     double pick = ins_draw_unit(&w->draw);
     if (pick < 0.08) { /* store a bid */
         ins_plan_read(w, plan, user);
@@ -183,7 +183,7 @@ void ins_plan_rubis(struct ins_worker *w, struct ins_plan *plan)
             ins_plan_read(w, plan, other_row(w));
     } else { /* search: a page of items */
         for (int n = 0; n < 10; n++) {
-            int64_t found = ins_spread_draw(&w->work->spread, &w->draw);
+            int64_t found = ins_draw_key(&w->draw, w->work->spread);
             ins_plan_read(w, plan, item(w, found, 0));
             ins_plan_read(w, plan, item(w, found, 1));
         }
@@ -195,7 +195,7 @@ void ins_plan_rubis(struct ins_worker *w, struct ins_plan *plan)
 
 static int64_t profile(struct ins_worker *w, int part)
 {
-    return (int64_t)ins_spread_draw(&w->work->spread, &w->draw) * 3 + part;
+    return (int64_t)ins_draw_key(&w->draw, w->work->spread) * 3 + part;
 }
 
 uint32_t ins_rows_twitter(uint32_t keys)

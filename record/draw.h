@@ -1,4 +1,4 @@
-/* draw.h - seeded random numbers and key distributions for the workloads.
+/* draw.h - seeded random numbers for the workloads.
  * SplitMix64 (Steele, Lea, Flood 2014). */
 #ifndef INS_RECORD_DRAW_H
 #define INS_RECORD_DRAW_H
@@ -45,17 +45,11 @@ static inline struct ins_draw ins_draw_stream(uint64_t seed, uint64_t i)
     return d;
 }
 
-/* A distribution over 0 .. n-1; read-only once made, so threads share it. */
-struct ins_spread {
-    uint32_t n;
-    bool hotspot;   /* 80 % of the draws fall on the first 20 % */
-    double *weight; /* zipf: weight[i] is the chance of a draw below i + 1; or NULL */
-};
-
-/* spec: NULL, "uniform", "zipf", "zipf:THETA" or "hotspot". */
-int ins_spread_init(struct ins_spread *s, const char *spec, uint32_t n,
-                    struct insula_error *error);
-void ins_spread_release(struct ins_spread *s);
-uint32_t ins_spread_draw(const struct ins_spread *s, struct ins_draw *d);
+/* A key, by what insula_spread_new made. */
+static inline uint32_t ins_draw_key(struct ins_draw *d,
+                                    const struct insula_spread *spread)
+{
+    return insula_spread_key(spread, ins_draw_next(d));
+}
 
 #endif

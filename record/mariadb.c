@@ -191,24 +191,14 @@ static int start_server(struct ins_target *target, struct insula_error *error)
     return status;
 }
 
+/* Connect to a server that is coming up. */
 static MYSQL *wait_for_server(struct ins_target *target, struct insula_error *error)
 {
     for (int tries = 0;; tries++) {
         struct insula_error late = {0};
         MYSQL *my = open_connection(target, &late);
-        if (my)
+        if (my || ins_server_retry(target->server, target->stop, tries, &late, error))
             return my;
-        if (target->server && ins_server_failed(target->server, error))
-            return NULL;
-        if (target->server && target->stop && target->stop())
-            (void)ins_rec_fail(error, INSULA_E_LIMIT,
-                               "stopped before the server was up");
-        else if (!target->server || tries > 3000)
-            *error = late;
-        if (error->status)
-            return NULL;
-        struct timespec pause = {0, 10000000};
-        (void)nanosleep(&pause, NULL);
     }
 }
 

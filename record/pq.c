@@ -181,19 +181,8 @@ static PGconn *wait_for_server(struct ins_target *target, struct insula_error *e
     for (int tries = 0;; tries++) {
         struct insula_error late = {0};
         PGconn *pg = open_connection(target->own, &late);
-        if (pg || !target->server)
-            return pg ? pg : ((void)(*error = late), NULL);
-        if (ins_server_failed(target->server, error))
-            return NULL;
-        if (target->stop && target->stop())
-            (void)ins_rec_fail(error, INSULA_E_LIMIT,
-                               "stopped before the server was up");
-        else if (tries > 3000)
-            *error = late;
-        if (error->status)
-            return NULL;
-        struct timespec pause = {0, 10000000};
-        (void)nanosleep(&pause, NULL);
+        if (pg || ins_server_retry(target->server, target->stop, tries, &late, error))
+            return pg;
     }
 }
 

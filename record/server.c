@@ -158,6 +158,23 @@ int ins_server_failed(struct ins_server *server, struct insula_error *error)
     return ask(server, INS_KEEPER_ALIVE, error);
 }
 
+int ins_server_retry(struct ins_server *server, bool (*stop)(void), int tries,
+                     const struct insula_error *late, struct insula_error *error)
+{
+    enum { MOST_TRIES = 3000, PAUSE_NS = 10000000 };
+    if (server && ins_server_failed(server, error))
+        return error->status;
+    if (server && stop && stop())
+        return ins_rec_fail(error, INSULA_E_LIMIT, "stopped before the server was up");
+    if (!server || tries > MOST_TRIES) {
+        *error = *late;
+        return error->status;
+    }
+    const struct timespec pause = {0, PAUSE_NS};
+    (void)nanosleep(&pause, NULL);
+    return 0;
+}
+
 int ins_server_kill(struct ins_server *server, struct insula_error *error)
 {
     return ask(server, INS_KEEPER_KILL, error);

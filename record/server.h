@@ -40,6 +40,12 @@ const char *ins_server_dir(const struct ins_server *server);
 /* Non-zero with the end of the server's log once it has ended by itself. */
 int ins_server_failed(struct ins_server *server, struct insula_error *error);
 
+/* It did not answer attempt number `tries` to connect, for the reason in `late`: after
+ * a short pause 0, to try again; or a failure when there is no point.  A server that is
+ * not ours (NULL) is tried once; `stop` (or NULL) says that the user has had enough. */
+int ins_server_retry(struct ins_server *server, bool (*stop)(void), int tries,
+                     const struct insula_error *late, struct insula_error *error);
+
 /* SIGKILL to all its processes, then start it again over the same data. */
 int ins_server_kill(struct ins_server *server, struct insula_error *error);
 int ins_server_pause(struct ins_server *server, bool stop, struct insula_error *error);

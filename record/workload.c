@@ -6,7 +6,7 @@
 static void plan_general(struct ins_worker *w, struct ins_plan *plan)
 {
     for (unsigned i = 0; i < w->work->ops; i++) {
-        int64_t key = ins_spread_draw(&w->work->spread, &w->draw);
+        int64_t key = ins_draw_key(&w->draw, w->work->spread);
         if (ins_draw_chance(&w->draw, w->work->reads))
             ins_plan_read(w, plan, key);
         else
@@ -19,7 +19,7 @@ static void plan_blindw(struct ins_worker *w, struct ins_plan *plan)
 {
     bool reads = ins_draw_chance(&w->draw, w->work->reads);
     for (unsigned i = 0; i < w->work->ops; i++) {
-        int64_t key = ins_spread_draw(&w->work->spread, &w->draw);
+        int64_t key = ins_draw_key(&w->draw, w->work->spread);
         if (reads)
             ins_plan_read(w, plan, key);
         else
@@ -34,7 +34,7 @@ static void plan_mini(struct ins_worker *w, struct ins_plan *plan)
     int64_t key[2] = {0};
     unsigned keys = w->work->ops < 4 ? 1 : 1 + ins_draw_below(&w->draw, 2);
     for (unsigned i = 0; i < keys; i++)
-        key[i] = ins_spread_draw(&w->work->spread, &w->draw);
+        key[i] = ins_draw_key(&w->draw, w->work->spread);
     if (keys == 2 && key[0] == key[1])
         keys = 1;
     bool together = ins_draw_chance(&w->draw, 0.5);
@@ -60,7 +60,7 @@ static void plan_append(struct ins_worker *w, struct ins_plan *plan)
     const struct ins_work *work = w->work;
     uint64_t block = w->written * work->sessions / ((uint64_t)work->keys * LONGEST);
     for (unsigned i = 0; i < work->ops; i++) {
-        int64_t key = ins_spread_draw(&work->spread, &w->draw);
+        int64_t key = ins_draw_key(&w->draw, work->spread);
         bool read = ins_draw_chance(&w->draw, work->reads);
         bool last = read && block && ins_draw_chance(&w->draw, 0.1);
         key += (int64_t)(block - last) * work->keys;
@@ -144,12 +144,13 @@ int ins_work_init(struct ins_work *work, const struct ins_record_options *option
     /* An element of a list names its append: no duplicates there. */
     if (work->list)
         work->dup = 0;
-    return ins_spread_init(&work->spread, options->dist, work->keys, error);
+    work->spread = insula_spread_new(options->dist, work->keys, error);
+    return work->spread ? 0 : error->status;
 }
 
 void ins_work_release(struct ins_work *work)
 {
-    ins_spread_release(&work->spread);
+    insula_spread_free(work->spread);
 }
 
 void ins_worker_init(struct ins_worker *w, const struct ins_work *work,

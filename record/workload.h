@@ -38,7 +38,7 @@ struct ins_work {
     uint32_t dup_values;
     uint32_t preload; /* keys below it exist before the run */
     bool list;
-    struct ins_spread spread; /* over the keys */
+    struct insula_spread *spread; /* over the keys */
 };
 
 /* One session's part. */

@@ -1,5 +1,7 @@
 #include "handle.h"
 
+#include "base/mem.h"
+#include "gen/dist.h"
 #include "gen/gen.h"
 
 /* A share in which zero means the default and below zero means none. */
@@ -53,4 +55,38 @@ struct insula_history *insula_generate(const struct insula_gen_options *options,
 const char *insula_injectable(unsigned i)
 {
     return ins_inject_name(i);
+}
+
+struct insula_spread {
+    struct ins_dist dist;
+};
+
+struct insula_spread *insula_spread_new(const char *dist, unsigned n,
+                                        struct insula_error *error)
+{
+    struct ins_error err = {0};
+    struct insula_spread *spread = INS_NEW0(struct insula_spread, 1);
+    if (!spread)
+        (void)ins_nomem(&err, "the choice of keys");
+    else if (!n)
+        (void)ins_fail(&err, INS_E_USAGE, 0, "expected at least one key");
+    else
+        (void)ins_dist_init(&spread->dist, dist ? dist : "uniform", n, &err);
+    if (!err.status)
+        return spread;
+    (void)ins_handle_error(error, &err);
+    insula_spread_free(spread);
+    return NULL;
+}
+
+void insula_spread_free(struct insula_spread *spread)
+{
+    if (spread)
+        ins_dist_release(&spread->dist);
+    ins_free(spread);
+}
+
+unsigned insula_spread_key(const struct insula_spread *spread, uint64_t random)
+{
+    return ins_dist_at(&spread->dist, random);
 }

@@ -90,6 +90,8 @@ enum ins_status ins_dist_init(struct ins_dist *d, const char *spec, uint32_t n,
         d->hot = n / 5 ? n / 5 : 1;
         return INS_OK;
     }
+    if (!strcmp(spec, "zipf"))
+        spec = "zipf:0.99";
     if (!strncmp(spec, "zipf:", 5)) {
         char *end;
         const double theta = strtod(spec + 5, &end);

@@ -1,10 +1,13 @@
 /* dist.h - how keys are chosen: uniform, zipf:THETA (the i-th key in proportion to
- * 1/i^THETA) or hotspot (four of five accesses go to the first fifth of the keys). */
+ * 1/i^THETA; zipf alone: 0.99) or hotspot (four of five accesses go to the first fifth
+ * of the keys). */
 #ifndef INS_DIST_H
 #define INS_DIST_H
 
 #include "base/error.h"
 #include "base/rng.h"
+
+#include <stdbool.h>
 
 enum ins_dist_kind { INS_DIST_UNIFORM, INS_DIST_ALIAS, INS_DIST_HOTSPOT };
 
@@ -21,18 +24,24 @@ enum ins_status ins_dist_init(struct ins_dist *d, const char *spec, uint32_t n,
                               struct ins_error *err);
 void ins_dist_release(struct ins_dist *d);
 
-static inline uint32_t ins_dist_next(const struct ins_dist *d, struct ins_rng *r)
+/* The choice that 64 random bits make. */
+static inline uint32_t ins_dist_at(const struct ins_dist *d, uint64_t x)
 {
     if (d->kind == INS_DIST_UNIFORM)
-        return ins_rng_below(r, d->n);
-    const uint64_t x = ins_rng_next(r);
+        return (uint32_t)((x >> 32) * d->n >> 32);
     const uint32_t low = (uint32_t)x, high = (uint32_t)(x >> 32);
     if (d->kind == INS_DIST_HOTSPOT) {
-        const uint32_t range = low < UINT32_MAX / 5 * 4 ? d->hot : d->n;
-        return (uint32_t)((uint64_t)high * range >> 32);
+        const bool hot = low < UINT32_MAX / 5 * 4 || d->hot == d->n;
+        const uint32_t first = hot ? 0 : d->hot, range = hot ? d->hot : d->n - d->hot;
+        return first + (uint32_t)((uint64_t)high * range >> 32);
     }
     const uint32_t i = (uint32_t)((uint64_t)high * d->n >> 32);
     return low <= d->threshold[i] ? i : d->alias[i];
+}
+
+static inline uint32_t ins_dist_next(const struct ins_dist *d, struct ins_rng *r)
+{
+    return ins_dist_at(d, ins_rng_next(r));
 }
 
 #endif

@@ -156,7 +156,7 @@ static void check_part(void *context, unsigned part)
     const uint32_t end = (uint32_t)((uint64_t)h->n_ops * (part + 1) / o->threads);
     uint32_t wrong = 0;
     for (uint32_t op = begin; op < end; op++)
-        wrong |= (ins_word_key(word[op]) >= n_keys) | !ins_word_is_known(word[op]);
+        wrong |= (ins_word_key(word[op]) >= n_keys) | ins_word_is_odd(word[op]);
     for (uint32_t op = begin; op < end && !wrong && !o->plain; op++)
         wrong = !value_fits(h, op);
     if (wrong)

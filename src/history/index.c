@@ -279,7 +279,7 @@ static void check_committed(const struct index *x, ins_txn t, struct seen *seen)
         const uint64_t times = 1 - (uint64_t)(from & write);
         reads += times * hash_value(secret, pair, value[op]);
         writers += hash_writer(secret, pair) & (uint64_t)(int64_t)(int32_t)write;
-        wrong |= (uint32_t) !(ins_word_has_result(word) | write) |
+        wrong |= (uint32_t)(ins_word_kind(word) == INS_OP_READ_UNKNOWN) |
                  (uint32_t)(from == (t | write));
         op_from[op] = from ^ ((from ^ INS_WRITE_FINAL) & write);
     }

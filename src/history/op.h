@@ -49,10 +49,12 @@ static inline bool ins_word_is_write_of(uint32_t word, ins_key k)
     return word == ins_op_word(INS_OP_WRITE, k);
 }
 
-/* Is there such a kind?  Without a branch; readers of files ask. */
-static inline bool ins_word_is_known(uint32_t word)
+/* 0 when there is such a kind, for words of files.  In terms that a loop over many
+ * words becomes vector instructions of. */
+static inline uint32_t ins_word_is_odd(uint32_t word)
 {
-    return (UINT32_C(0x15) >> (word >> INS_OP_KEY_BITS) & 1) != 0;
+    const uint32_t kind = word >> INS_OP_KEY_BITS;
+    return (kind & (kind - 1)) | (kind & 1); /* READ, or one bit but the lowest */
 }
 
 /* Does a read have a result? */

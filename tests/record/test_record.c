@@ -239,28 +239,31 @@ static void blindw_only_reads_or_only_writes(void **state)
 static void distributions_are_what_they_say(void **state)
 {
     (void)state;
-    struct ins_spread s;
     struct insula_error error = {0};
     struct ins_draw draw = ins_draw_stream(3, 1);
-    assert_int_equal(ins_spread_init(&s, "hotspot", 100, &error), 0);
+    struct insula_spread *s = insula_spread_new("hotspot", 100, &error);
+    assert_non_null(s);
     unsigned hot = 0;
     for (int i = 0; i < 10000; i++)
-        hot += ins_spread_draw(&s, &draw) < 20;
+        hot += ins_draw_key(&draw, s) < 20;
     assert_in_range(hot, 7800, 8200);
-    ins_spread_release(&s);
-    assert_int_equal(ins_spread_init(&s, "zipf:1", 100, &error), 0);
+    insula_spread_free(s);
+    s = insula_spread_new("zipf:1", 100, &error);
+    assert_non_null(s);
     unsigned first = 0, second = 0;
     for (int i = 0; i < 100000; i++) {
-        uint32_t k = ins_spread_draw(&s, &draw);
+        uint32_t k = ins_draw_key(&draw, s);
         assert_true(k < 100);
         first += k == 0;
         second += k == 1;
     }
     assert_in_range(first * 10 / second, 18, 22); /* 1 to 1/2 */
-    ins_spread_release(&s);
-    assert_int_equal(ins_spread_init(&s, "zipf:x", 100, &error), INSULA_E_USAGE);
+    insula_spread_free(s);
+    assert_null(insula_spread_new("zipf:x", 100, &error));
+    assert_int_equal(error.status, INSULA_E_USAGE);
     error = (struct insula_error){0};
-    assert_int_equal(ins_spread_init(&s, "normal", 100, &error), INSULA_E_USAGE);
+    assert_null(insula_spread_new("normal", 100, &error));
+    assert_int_equal(error.status, INSULA_E_USAGE);
 }
 
 /* ---- journals ---- */
