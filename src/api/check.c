@@ -8,7 +8,8 @@
 
 /* The levels named in "rc,si"; 0 for all that can be decided.  False when one is
  * unknown. */
-static bool parse_levels(const char *text, uint32_t *levels, struct insula_error *error)
+static bool parse_levels(const char *text, ins_levels *levels,
+                         struct insula_error *error)
 {
     *levels = 0;
     if (!text || !strcmp(text, "all"))
@@ -28,7 +29,7 @@ static bool parse_levels(const char *text, uint32_t *levels, struct insula_error
             return false;
         }
         if (n)
-            *levels |= UINT32_C(1) << l;
+            *levels |= INS_LEVEL_BIT(l);
         text += n + (text[n] != '\0');
     }
     if (!*levels)
@@ -106,7 +107,8 @@ const char *insula_result_verdict(const struct insula_result *result, const char
 
 const char *insula_result_strongest(const struct insula_result *result)
 {
-    const enum ins_level l = ins_result_strongest(result->result);
+    const enum ins_level l =
+        ins_levels_before(ins_result_strongest(result->result), INS_N_LEVELS);
     return l == INS_N_LEVELS ? NULL : ins_level_table[l].id;
 }
 

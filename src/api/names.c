@@ -2,11 +2,16 @@
 
 const char *insula_level(unsigned i, const char **name)
 {
-    if (i >= INS_N_LEVELS)
-        return NULL;
-    if (name)
-        *name = ins_level_table[i].name;
-    return ins_level_table[i].id;
+    const ins_levels decided = ins_levels_decided();
+    INS_EACH_LEVEL(l, decided)
+    {
+        if (i--)
+            continue;
+        if (name)
+            *name = ins_level_table[l].name;
+        return ins_level_table[l].id;
+    }
+    return NULL;
 }
 
 const char *insula_level_id(const char *name)

@@ -231,7 +231,8 @@ static void check_axiom(struct weak *w)
 {
     const struct ins_engine *e = &w->e;
     w->found = 0;
-    for (uint32_t i = 0; e->level == INS_CC && i < e->n_nodes; i++) {
+    for (uint32_t i = 0; e->model.forbids == INS_FORBIDS_NON_CAUSAL && i < e->n_nodes;
+         i++) {
         if (!(i & 255) && ins_limit_hit(e->limit))
             return;
         if (w->order[i] != INS_INIT)
@@ -242,9 +243,9 @@ static void check_axiom(struct weak *w)
             return;
         if (!ins_engine_counts(e, t))
             continue;
-        if (e->level == INS_RC)
+        if (e->model.forbids == INS_FORBIDS_NON_MONOTONIC)
             check_rc(w, t);
-        else if (e->level == INS_RA)
+        else if (e->model.forbids == INS_FORBIDS_FRACTURED)
             check_ra(w, t);
         else
             check_cc(w, t);
@@ -317,7 +318,8 @@ static bool weak_init(struct weak *w)
 {
     struct ins_engine *e = &w->e;
     const size_t n = e->n_nodes;
-    const uint64_t cells = e->level == INS_CC ? (uint64_t)n * e->h->n_sessions : 0;
+    const uint64_t cells =
+        e->model.forbids == INS_FORBIDS_NON_CAUSAL ? (uint64_t)n * e->h->n_sessions : 0;
     if (ins_limit_memory(e->limit, cells * sizeof *w->clock))
         return false;
     w->order = INS_NEW(uint32_t, n);
@@ -391,32 +393,31 @@ static enum ins_status check_level(const struct ins_history *h, enum ins_level l
     return INS_OK;
 }
 
-/* Has a strong level passed?  Most histories that have a verdict at all pass ser, and
+/* Try the strong levels.  Most histories that have a verdict at all pass ser, and
  * that is quick to find out.  Where it was not asked for, its certificate is of use
  * only when it passes. */
 static enum ins_status try_strong(const struct ins_history *h,
                                   const struct ins_strong_options *o,
-                                  struct ins_result *r, bool *passed)
+                                  struct ins_result *r)
 {
     struct ins_strong_options some = *o;
     struct ins_error err = {0};
-    const uint32_t strong = UINT32_MAX << INS_PC;
-    const bool none_asked = !(o->levels & strong);
     /* repeated reads that disagree break ra and what the strong engine assumes */
-    if (r->level[INS_RA].verdict == INS_FAIL || r->level[INS_CC].verdict == INS_FAIL)
+    if (r->level[INS_SER].verdict == INS_FAIL)
         return INS_OK;
+    bool none_asked = true;
+    INS_EACH_LEVEL(l, o->levels)
+    none_asked &= !ins_model_of(l).versions;
     if (none_asked)
-        some.levels = UINT32_C(1) << INS_SER;
+        some.levels = INS_LEVEL_BIT(INS_SER);
     struct ins_certificate *c = o->certificate ? ins_certificate_get(r, h) : NULL;
     const size_t len = c ? c->text.len : 0;
-    const uint32_t blocks = c ? c->blocks : 0;
+    const ins_levels blocks = c ? c->blocks : 0;
     const enum ins_status st = ins_strong_check(h, &some, r, &err);
     if (c && none_asked && r->level[INS_SER].verdict != INS_PASS) {
         c->text.len = len;
         c->blocks = blocks;
     }
-    for (int l = INS_PC; l < INS_N_LEVELS; l++)
-        *passed |= r->level[l].verdict == INS_PASS;
     return st;
 }
 
@@ -424,21 +425,19 @@ enum ins_status ins_ambiguous_check(const struct ins_history *h,
                                     const struct ins_strong_options *o,
                                     struct ins_result *r, struct ins_error *err)
 {
-    bool passed = false;
-    enum ins_status st = try_strong(h, o, r, &passed);
+    enum ins_status st = try_strong(h, o, r);
     if (st != INS_OK)
         return ins_nomem(err, "the strong levels");
-    for (int i = INS_CC; i >= INS_RC; i--) {
-        const enum ins_level level = (enum ins_level)i;
-        if (!(o->levels >> level & 1))
+    INS_EACH_LEVEL_DOWN(level, o->levels)
+    {
+        if (ins_model_of(level).versions)
             continue;
-        if (passed)
+        if (ins_result_with(r, INS_PASS) & ins_level_above(level))
             r->level[level].verdict = INS_PASS;
         else
             st = check_level(h, level, o, r, err);
         if (st != INS_OK)
             return st;
-        passed |= r->level[level].verdict == INS_PASS;
     }
     return INS_OK;
 }

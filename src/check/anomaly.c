@@ -42,7 +42,7 @@ static struct ins_edge static_edge(const struct ins_engine *e, ins_txn from, ins
             return read_edge(e, from, r);
     if (h->txn_session[from] == h->txn_session[to] && from < to)
         return ins_edge_bare(from, to, INS_SO, INS_WHY_SESSION);
-    if (e->level <= INS_CC) /* what the level's axiom asks for */
+    if (!e->model.versions) /* what the level's axiom asks for */
         return ins_edge_bare(from, to, INS_CO, INS_WHY_ASSUMED);
     return ins_edge_bare(from, to, INS_RT, INS_WHY_TIME);
 }
@@ -408,7 +408,10 @@ static void publish(const struct ins_engine *e, struct ins_result *r,
         struct ins_anomaly *told = &r->anomaly.at[i];
         if (!same_cycle(told, a))
             continue;
-        if (a->breaks < told->breaks) { /* with reasons that the weaker level knows */
+        if (a->breaks != told->breaks &&
+            ins_level_implies(
+                told->breaks,
+                a->breaks)) { /* with reasons that the weaker level knows */
             r->count[told->kind][told->suffix]--;
             r->count[a->kind][a->suffix]++;
             *told = *a;
@@ -643,7 +646,7 @@ static struct ins_edge sure_edge(const struct ins_engine *e,
         return ins_edge_bare(from, to, INS_SO, INS_WHY_INITIAL);
     const struct ins_edge known = static_edge(e, from, to);
     const bool holds = known.type == INS_RT
-                           ? e->level == INS_SSER && ended_before(e->h, from, to)
+                           ? e->model.real_time && ended_before(e->h, from, to)
                            : known.rule != INS_WHY_ASSUMED;
     return holds ? known : open_edge(e, x);
 }
@@ -657,7 +660,7 @@ static struct ins_edge lit_edge(const struct ins_engine *e, const struct ins_pro
     if (v->kind == INS_VAR_FROM) {
         const uint32_t read = e->open_read[v->a];
         const bool is_read = ins_ver_txn(e, v->b) == from && e->read_txn[read] == to;
-        if (!is_read && e->level <= INS_CC) /* what the level's axiom asks for */
+        if (!is_read && !e->model.versions) /* what the level's axiom asks for */
             return ins_edge_bare(from, to, INS_CO, INS_WHY_ASSUMED);
         if (e->read_txn[read] == from)
             return rw_edge(e, from, to, ins_op_key(e->h, e->read_op[read]),
@@ -714,7 +717,8 @@ static uint32_t put_way(struct writer *w, const struct ins_problem *p,
                         const struct ins_demand *d)
 {
     const uint32_t at = (uint32_t)w->edge.len;
-    for (uint32_t i = 0; w->e->level == INS_CC && i + 1 < d->n_walk; i++)
+    for (uint32_t i = 0;
+         w->e->model.forbids == INS_FORBIDS_NON_CAUSAL && i + 1 < d->n_walk; i++)
         put_plain(w, step_of(w->e, p, d, p->walk.at[d->walk + i],
                              p->walk.at[d->walk + i + 1]));
     return at;
@@ -723,9 +727,10 @@ static uint32_t put_way(struct writer *w, const struct ins_problem *p,
 static struct ins_edge demand_edge(const struct ins_engine *e,
                                    const struct ins_demand *d, ins_txn to)
 {
-    const enum ins_rule rule = e->level == INS_RC   ? INS_WHY_MONOTONIC
-                               : e->level == INS_RA ? INS_WHY_FRACTURED
-                                                    : INS_WHY_CAUSAL;
+    const enum ins_rule rule =
+        e->model.forbids == INS_FORBIDS_NON_MONOTONIC ? INS_WHY_MONOTONIC
+        : e->model.forbids == INS_FORBIDS_FRACTURED   ? INS_WHY_FRACTURED
+                                                      : INS_WHY_CAUSAL;
     struct ins_edge x = ins_edge_bare(d->t2, to, INS_CO, rule);
     x.reader_op = e->read_op[d->read];
     x.reader = e->read_txn[d->read];
@@ -789,7 +794,7 @@ static struct ins_case put_leaf(struct writer *w, const struct ins_problem *p,
         if (x->demand != INS_NONE) {
             const struct ins_demand *m = &p->demand.at[x->demand];
             struct ins_edge d = demand_edge(e, m, x->to);
-            d.n_path = e->level == INS_CC ? m->n_walk - 1 : 0;
+            d.n_path = e->model.forbids == INS_FORBIDS_NON_CAUSAL ? m->n_walk - 1 : 0;
             if (d.n_path)
                 d.path = x->link | PATH_IS_PLACE;
             ins_vec_edge_push(&w->edge, d);
@@ -818,7 +823,7 @@ void ins_anomaly_cases(const struct ins_engine *e, const struct ins_argument *ar
     a.branch = INS_ARENA_NEW(&r->arena, struct ins_case, c->leaf.len + 1);
     /* one case that supposes nothing is a cycle like any other */
     const bool plain =
-        e->level >= INS_PC && c->leaf.len == 1 && !c->leaf.at[0].n_assumed;
+        e->model.versions && c->leaf.len == 1 && !c->leaf.at[0].n_assumed;
     if (writer_init(&w) && a.branch) {
         for (size_t i = 0; i < c->leaf.len; i++)
             a.branch[a.n_branches++] = put_leaf(&w, p, c, &c->leaf.at[i]);

@@ -28,7 +28,7 @@ void ins_certificate_head(struct ins_certificate *c, enum ins_level level,
                           const char *verdict)
 {
     ins_buf_fmt(&c->text, "level %s %s\n", ins_level_table[level].id, verdict);
-    c->blocks |= UINT32_C(1) << level;
+    c->blocks |= INS_LEVEL_BIT(level);
 }
 
 /* 12 where a transaction is one node, else b12 or c12. */

@@ -10,7 +10,7 @@
 struct ins_certificate {
     const struct ins_history *h;
     struct ins_buf text; /* the blocks; everything, once it is complete */
-    uint32_t blocks;     /* bit set of the levels that have one */
+    ins_levels blocks;   /* levels that have one */
 };
 
 /* Both return NULL or do nothing when there is no memory; r->certificate->text.failed
@@ -53,7 +53,7 @@ void ins_certificate_choices(struct ins_certificate *c, const struct ins_engine 
  * listed, and for what the blocks imply.  A level for which neither is there stays
  * without one.  Puts the head in front. */
 void ins_certificate_complete(struct ins_certificate *c, const struct ins_history *h,
-                              const struct ins_result *r, uint32_t asked);
+                              const struct ins_result *r, ins_levels asked);
 
 /* Write r's certificate to a file. */
 enum ins_status ins_certificate_save(const struct ins_certificate *c, const char *path,

@@ -21,7 +21,8 @@ static void put_choice(struct ins_certificate *c, const struct ins_engine *e,
 {
     const struct ins_history *h = e->h;
     const uint32_t first = e->read_op[r];
-    const uint32_t end = e->level == INS_RC ? first + 1 : h->txn_op[e->read_txn[r] + 1];
+    const uint32_t end =
+        !e->model.repeatable ? first + 1 : h->txn_op[e->read_txn[r] + 1];
     for (uint32_t op = first; op < end; op++)
         if (ins_reads_key(h, op, ins_op_key(h, first)) &&
             h->op_from[op] == INS_FROM_AMBIGUOUS)
@@ -105,33 +106,23 @@ static const struct ins_anomaly *find_anomaly(const struct ins_result *r,
             weak &= a->edge[e].type != INS_RW && a->edge[e].rule != INS_WHY_REACHES &&
                     a->edge[e].rule != INS_WHY_OVERWRITE &&
                     a->edge[e].rule != INS_WHY_UPDATE;
-        if (weak && (a->breaks == level ||
-                     (level == INS_CI && a->kind == INS_NON_REPEATABLE_READ)))
+        if (weak && a->breaks == level)
             return a;
     }
     return NULL;
 }
 
-static bool has_block(const struct ins_certificate *c, int level)
-{
-    return (c->blocks >> level & 1) != 0;
-}
-
-/* Blocks that an earlier one implies: a fail by a weaker level, a pass by a stronger.
- */
+/* Levels whose verdict an earlier block implies: a fail that of a weaker level, a pass
+ * that of a stronger one. */
 static void put_implied(struct ins_certificate *c, const struct ins_result *r,
-                        int level)
+                        enum ins_level level)
 {
     const enum ins_verdict v = r->level[level].verdict;
-    for (int by = INS_RC; by < INS_N_LEVELS; by++) {
-        const bool implies =
-            v == INS_FAIL ? by < level
-                          : by > level && ins_level_table[by].implies >> level & 1;
-        if (!has_block(c, by) || r->level[by].verdict != v || !implies)
-            continue;
-        ins_certificate_implied(c, (enum ins_level)level, v, (enum ins_level)by);
-        return;
-    }
+    const ins_levels by =
+        c->blocks & ins_result_with(r, v) &
+        (v == INS_FAIL ? ins_level_below(level) : ins_level_above(level));
+    if (by)
+        ins_certificate_implied(c, level, v, ins_levels_from(by, (enum ins_level)0));
 }
 
 /* In front of the blocks: what they are about, and the verdict of each. */
@@ -159,25 +150,26 @@ static void put_head(struct ins_certificate *c)
 }
 
 void ins_certificate_complete(struct ins_certificate *c, const struct ins_history *h,
-                              const struct ins_result *r, uint32_t asked)
+                              const struct ins_result *r, ins_levels asked)
 {
-    if (r->level[INS_CI].verdict == INS_PASS) {
+    const ins_levels passed = ins_result_with(r, INS_PASS);
+    const ins_levels failed = ins_result_with(r, INS_FAIL);
+    if (ins_levels_has(passed, INS_CI)) {
         ins_certificate_head(c, INS_CI, "pass");
         ins_buf_text(&c->text, "end\n");
     }
-    for (int l = INS_CI; l <= INS_CC; l++) {
+    INS_EACH_LEVEL(l, failed & ~c->blocks)
+    {
         const struct ins_anomaly *a =
-            r->level[l].verdict == INS_FAIL && !has_block(c, l)
-                ? find_anomaly(r, (enum ins_level)l)
-                : NULL;
+            ins_model_of(l).versions ? NULL : find_anomaly(r, l);
         if (a)
-            put_anomaly(c, h, (enum ins_level)l, a);
+            put_anomaly(c, h, l, a);
     }
-    for (int l = INS_RC; l < INS_N_LEVELS; l++)
-        if (asked >> l & 1 && r->level[l].verdict == INS_FAIL && !has_block(c, l))
-            put_implied(c, r, l);
-    for (int l = INS_N_LEVELS - 1; l >= INS_RC; l--)
-        if (asked >> l & 1 && r->level[l].verdict == INS_PASS && !has_block(c, l))
-            put_implied(c, r, l);
+    const ins_levels still_failed = failed & asked & ~c->blocks;
+    INS_EACH_LEVEL(l, still_failed)
+    put_implied(c, r, l);
+    const ins_levels still_passed = passed & asked & ~c->blocks;
+    INS_EACH_LEVEL_DOWN(l, still_passed)
+    put_implied(c, r, l);
     put_head(c);
 }

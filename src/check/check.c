@@ -9,19 +9,21 @@
 #include "check/strong.h"
 #include "check/weak.h"
 
+#include <assert.h>
+
 struct run {
     const struct ins_history *h;
     const struct ins_check_options *o;
     struct ins_result *r;
     struct ins_weak weak;
-    uint32_t asked;
+    ins_levels asked;
     bool ambiguous; /* reads, or lists, that have several explanations */
     struct ins_error *err;
 };
 
 static bool asked(const struct run *c, enum ins_level l)
 {
-    return (c->asked >> l & 1) != 0;
+    return ins_levels_has(c->asked, l);
 }
 
 static double seconds_since(int64_t start)
@@ -41,8 +43,21 @@ static void decide(struct run *c, enum ins_level l, enum ins_verdict v, const ch
 
 static void fail_from(struct run *c, enum ins_level level)
 {
-    for (int l = (int)level; l <= INS_SSER; l++)
-        decide(c, (enum ins_level)l, INS_FAIL, NULL);
+    const ins_levels all = ins_level_above(level);
+    INS_EACH_LEVEL(l, all)
+    decide(c, l, INS_FAIL, NULL);
+}
+
+/* Reads that are wrong by themselves, and those that differ from an earlier one. */
+static void fail_by_reads(struct run *c)
+{
+    for (int k = 0; k < INS_N_KINDS; k++) {
+        const ins_levels broken = c->r->count[k][INS_PLAIN]
+                                      ? ins_kind_breaks((enum ins_kind)k, INS_PLAIN)
+                                      : 0;
+        INS_EACH_LEVEL(l, broken)
+        fail_from(c, l);
+    }
 }
 
 /* ---- one weak level ---- */
@@ -50,10 +65,12 @@ static void fail_from(struct run *c, enum ins_level level)
 static enum ins_status infer(struct run *c, enum ins_level level,
                              const struct ins_co *known, struct ins_vec_inferred *edges)
 {
-    if (level == INS_RC)
+    const enum ins_forbids axiom = ins_model_of(level).forbids;
+    if (axiom == INS_FORBIDS_NON_MONOTONIC)
         return ins_infer_read_committed(&c->weak, edges, c->err);
-    if (level == INS_RA)
+    if (axiom == INS_FORBIDS_FRACTURED)
         return ins_infer_read_atomic(&c->weak, edges, c->err);
+    assert(axiom == INS_FORBIDS_NON_CAUSAL);
     return ins_infer_causal(&c->weak, known->order, known->n_order, edges, c->err);
 }
 
@@ -100,7 +117,7 @@ static enum ins_status build_for_show(struct run *c, enum ins_level level,
                                       const struct ins_co *known, struct ins_co *co,
                                       struct ins_vec_inferred *stale)
 {
-    if (level != INS_CC || c->weak.threads == 1)
+    if (ins_model_of(level).forbids != INS_FORBIDS_NON_CAUSAL || c->weak.threads == 1)
         return INS_OK;
     const unsigned threads = c->weak.threads;
     ins_co_release(co);
@@ -200,12 +217,18 @@ static enum ins_status order_known(struct run *c, struct ins_co *known, bool *cy
 
 /* ---- the weak levels ---- */
 
-static enum ins_level strongest_weak(const struct run *c)
+/* Those that are decided by an axiom on commit orders; of one variant they are a chain.
+ */
+static ins_levels by_axiom(void)
 {
-    for (int l = INS_CC; l >= INS_RC; l--)
-        if (asked(c, (enum ins_level)l))
-            return (enum ins_level)l;
-    return INS_CI;
+    return ins_levels_of(INS_BASE(RC) | INS_BASE(RA) | INS_BASE(CC), INS_AS_IS);
+}
+
+/* The strongest of them that is asked for, and what it implies of them. */
+static ins_levels weak_levels(const struct run *c)
+{
+    const enum ins_level top = ins_levels_before(by_axiom() & c->asked, INS_N_LEVELS);
+    return top == INS_N_LEVELS ? 0 : by_axiom() & ins_level_below(top);
 }
 
 /* A commit order of all edges orders SO and WR too: rc and ra, when they hold, need no
@@ -213,7 +236,8 @@ static enum ins_level strongest_weak(const struct run *c)
 static enum ins_status holds_at_once(struct run *c, enum ins_level level, bool *holds)
 {
     *holds = false;
-    if (level == INS_CI || level == INS_CC || c->weak.aside)
+    if (level == INS_N_LEVELS || c->weak.aside ||
+        ins_model_of(level).forbids == INS_FORBIDS_NON_CAUSAL)
         return INS_OK;
     const int64_t start = ins_now_ns();
     struct ins_vec_inferred stale = {0};
@@ -230,15 +254,13 @@ static enum ins_status holds_at_once(struct run *c, enum ins_level level, bool *
     return st;
 }
 
-static enum ins_status check_weak(struct run *c, bool misread, bool not_repeated)
+static enum ins_status check_weak(struct run *c)
 {
+    const ins_levels weak = weak_levels(c);
     struct ins_co known = {0};
     bool cyclic = false, settled; /* the level above holds */
-    if (misread)
-        fail_from(c, INS_RC);
-    if (not_repeated)
-        fail_from(c, INS_RA);
-    enum ins_status st = holds_at_once(c, strongest_weak(c), &settled);
+    enum ins_status st =
+        holds_at_once(c, ins_levels_before(weak, INS_N_LEVELS), &settled);
     if (st == INS_OK && !settled) {
         const int64_t start = ins_now_ns();
         st = order_known(c, &known, &cyclic);
@@ -246,12 +268,15 @@ static enum ins_status check_weak(struct run *c, bool misread, bool not_repeated
     }
     if (st == INS_OK && cyclic)
         fail_from(c, INS_RC);
-    for (int l = strongest_weak(c); st == INS_OK && l >= INS_RC; l--) {
-        const enum ins_level level = (enum ins_level)l;
+    INS_EACH_LEVEL_DOWN(level, weak)
+    {
+        if (st != INS_OK)
+            break;
         /* What was set aside above may still break rc. */
-        bool holds = settled && !(level == INS_RC && c->weak.aside);
+        const bool repeatable = ins_model_of(level).repeatable;
+        bool holds = settled && (repeatable || !c->weak.aside);
         if (!holds) {
-            c->weak.mask = level == INS_RC ? c->weak.cyclic : c->weak.aside;
+            c->weak.mask = repeatable ? c->weak.aside : c->weak.cyclic;
             st = check_level(c, level, &known, &holds);
             c->weak.mask = NULL;
         }
@@ -276,14 +301,19 @@ static enum ins_status check_rest(struct run *c)
         .progress = c->o->progress,
         .progress_context = c->o->progress_context,
     };
-    for (int l = INS_RC; l <= INS_SSER; l++)
-        if (asked(c, (enum ins_level)l) && c->r->level[l].verdict == INS_NOT_ASKED)
-            o.levels |= UINT32_C(1) << l;
-    /* Without times sser can only fail, with ser. */
-    if (o.levels >> INS_SSER & 1 && !c->h->has_times)
-        o.levels |= UINT32_C(1) << INS_SER;
+    o.levels = c->asked & ins_result_with(c->r, INS_NOT_ASKED);
+    ins_levels weak = 0;
+    INS_EACH_LEVEL(l, o.levels)
+    {
+        const struct ins_model m = ins_model_of(l);
+        if (!m.versions)
+            weak |= INS_LEVEL_BIT(l);
+        /* Without times it can only fail, with the level that does not ask for them. */
+        if (m.real_time && !c->h->has_times)
+            o.levels |=
+                ins_levels_of(UINT32_C(1) << ins_level_table[l].base, INS_AS_IS);
+    }
     enum ins_status st = INS_OK;
-    const uint32_t weak = o.levels & (1 << INS_RC | 1 << INS_RA | 1 << INS_CC);
     const int64_t start = ins_now_ns();
     const size_t first = c->r->anomaly.len;
     if (weak)
@@ -306,13 +336,16 @@ static void conclude(struct run *c)
     const char *why = "stopped";
     if (c->o->limit && atomic_load(&c->o->limit->hit))
         why = ins_limit_reason(c->o->limit);
-    for (int l = INS_RC; l <= INS_SSER; l++)
-        for (int up = l + 1; up <= INS_SSER; up++)
-            if (c->r->level[l].verdict == INS_FAIL &&
-                c->r->level[up].verdict != INS_FAIL) {
-                c->r->level[up].verdict = INS_FAIL;
-                c->r->level[up].kinds |= c->r->level[l].kinds;
-            }
+    const ins_levels failed = ins_result_with(c->r, INS_FAIL);
+    INS_EACH_LEVEL(l, failed)
+    {
+        const ins_levels above = ins_level_above(l) & ~failed;
+        INS_EACH_LEVEL(up, above)
+        {
+            c->r->level[up].verdict = INS_FAIL;
+            c->r->level[up].kinds |= c->r->level[l].kinds;
+        }
+    }
     if (cert)
         ins_certificate_complete(cert, c->h, c->r, c->asked);
     for (int l = 0; l < INS_N_LEVELS; l++) {
@@ -334,11 +367,12 @@ static enum ins_status check_all(struct run *c)
     if (st != INS_OK)
         return st;
     ins_result_stage(c->r, "reads", seconds_since(start));
-    decide(c, INS_CI, not_repeated ? INS_FAIL : INS_PASS, NULL);
+    fail_by_reads(c);
+    decide(c, INS_CI, INS_PASS, NULL);
     c->r->level[INS_CI].seconds = seconds_since(start);
-    if (!(c->asked & ~(UINT32_C(1) << INS_CI)))
+    if (!(c->asked & ~INS_LEVEL_BIT(INS_CI)))
         return INS_OK;
-    st = check_weak(c, misread, not_repeated);
+    st = check_weak(c);
     if (st == INS_OK)
         st = check_rest(c);
     return st;
@@ -352,9 +386,10 @@ enum ins_status ins_check(const struct ins_history *h,
     struct run c = {.h = h, .o = o, .asked = o->levels, .err = &own};
     *out = NULL;
     if (!c.asked) {
-        c.asked = (UINT32_C(1) << INS_N_LEVELS) - 1;
-        if (!h->has_times)
-            c.asked &= ~(UINT32_C(1) << INS_SSER);
+        const ins_levels all = ins_levels_default();
+        INS_EACH_LEVEL(l, all)
+        if (h->has_times || !ins_model_of(l).real_time)
+            c.asked |= INS_LEVEL_BIT(l);
     }
     c.r = INS_NEW0(struct ins_result, 1);
     if (!c.r)
@@ -364,6 +399,7 @@ enum ins_status ins_check(const struct ins_history *h,
                                .limit = o->limit,
                                .threads = o->threads,
                                .max_listed = o->max_listed ? o->max_listed : 100,
+                               .levels = c.asked | ins_levels_default(),
                                .r = c.r};
     const enum ins_status st = check_all(&c);
     ins_weak_release(&c.weak);

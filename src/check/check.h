@@ -13,10 +13,10 @@ typedef int ins_progress(void *context, const char *stage, uint64_t done,
                          uint64_t total);
 
 struct ins_check_options {
-    uint32_t levels;         /* bit set of enum ins_level; 0: all that can be decided */
-    unsigned threads;        /* 0: as many as there are processors */
-    unsigned max_listed;     /* anomalies listed of each kind; 0: 100 */
-    bool certificate;        /* keep what a certificate needs in the result */
+    ins_levels levels;   /* none: ins_levels_default, if the history can decide them */
+    unsigned threads;    /* 0: as many as there are processors */
+    unsigned max_listed; /* anomalies listed of each kind; 0: 100 */
+    bool certificate;    /* keep what a certificate needs in the result */
     struct ins_limit *limit; /* may be NULL */
     ins_progress *progress;  /* may be NULL */
     void *progress_context;

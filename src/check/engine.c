@@ -32,7 +32,7 @@ static bool could_commit(const struct ins_engine *e, ins_txn t)
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
         if (!ins_is_write(h, op) && bad_read(h->op_from[op]))
             return false;
-        if (e->level != INS_RC && is_external(h, op) && disagrees(h, t, op))
+        if (e->model.repeatable && is_external(h, op) && disagrees(h, t, op))
             return false;
     }
     return true;
@@ -274,7 +274,7 @@ static void reads_of(struct ins_engine *e, ins_txn t, uint32_t *seen)
         if (from >= INS_FROM_SPECIAL && from != INS_FROM_AMBIGUOUS)
             continue;
         const ins_key k = ins_op_key(h, op);
-        if (seen[k] == t && e->level != INS_RC)
+        if (seen[k] == t && e->model.repeatable)
             continue;
         seen[k] = t;
         const uint32_t r = e->n_reads++;
@@ -582,7 +582,7 @@ static bool fill_graph(struct ins_engine *e)
 {
     const struct ins_history *h = e->h;
     e->n_txn_nodes = h->n_txns << e->split;
-    if (e->level == INS_SSER && !fill_times(e))
+    if (e->model.real_time && !fill_times(e))
         return false;
     e->n_nodes = e->n_txn_nodes + e->n_times;
     e->link_head = INS_NEW(uint32_t, e->n_nodes);
@@ -612,7 +612,8 @@ enum ins_status ins_engine_init(struct ins_engine *e, const struct ins_history *
                                 struct ins_error *err)
 {
     *e = (struct ins_engine){.h = h, .level = level, .limit = limit};
-    e->split = level == INS_PC || level == INS_SI;
+    e->model = ins_model_of(level);
+    e->split = e->model.split;
     if (ins_limit_room(limit, bytes_needed(e), err) != INS_OK)
         return INS_E_LIMIT;
     e->optional = INS_NEW0(uint8_t, h->n_txns);

@@ -58,9 +58,10 @@ struct ins_engine {
     const struct ins_history *h;
     struct ins_limit *limit;
     enum ins_level level;
-    uint32_t split;       /* 1: two nodes a transaction */
-    uint32_t n_txn_nodes; /* n_txns << split */
-    uint32_t n_nodes;     /* and the time nodes */
+    struct ins_model model; /* of the level: what the steps ask */
+    uint32_t split;         /* 1: two nodes a transaction */
+    uint32_t n_txn_nodes;   /* n_txns << split */
+    uint32_t n_nodes;       /* and the time nodes */
 
     /* External reads of counted and optional transactions, one a key, by transaction.
      */
@@ -142,7 +143,7 @@ static inline ins_txn ins_node_txn(const struct ins_engine *e, uint32_t node)
 /* Where a WW edge into t ends. */
 static inline uint32_t ins_ww_target(const struct ins_engine *e, ins_txn t)
 {
-    return e->level == INS_SI ? ins_begin_node(e, t) : ins_commit_node(e, t);
+    return e->model.apart ? ins_begin_node(e, t) : ins_commit_node(e, t);
 }
 
 static inline ins_txn ins_ver_txn(const struct ins_engine *e, uint32_t ver)

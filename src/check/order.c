@@ -92,7 +92,7 @@ static bool writes_hold(const struct run *q, ins_txn t)
     for (uint32_t i = e->write_off[t]; i < e->write_off[t + 1]; i++) {
         const uint32_t v = e->write_ver[i];
         const uint32_t last = q->current[e->ver_key[v]];
-        if (e->level == INS_SI && last < e->n_vers &&
+        if (e->model.apart && last < e->n_vers &&
             q->at[ins_commit_node(e, e->ver_txn[last])] > begin)
             return false;
         q->current[e->ver_key[v]] = v;

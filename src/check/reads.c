@@ -31,9 +31,11 @@ bool ins_weak_count(struct ins_weak *w, enum ins_kind kind, enum ins_suffix suff
                     enum ins_level breaks)
 {
     struct ins_result *r = w->r;
-    for (int l = 0; l < INS_N_LEVELS; l++)
-        if (ins_level_table[l].implies >> breaks & 1)
-            r->level[l].kinds |= UINT64_C(1) << kind;
+    if (!(r->level[breaks].kinds >> kind & 1)) {
+        const ins_levels broken = ins_level_above(breaks);
+        INS_EACH_LEVEL(l, broken)
+        r->level[l].kinds |= UINT64_C(1) << kind;
+    }
     return r->count[kind][suffix]++ < w->max_listed;
 }
 
@@ -147,12 +149,23 @@ static void add_sorted(uint32_t *op, uint32_t *n, uint32_t x)
     op[i] = x;
 }
 
+/* The weakest level in question that a read of this kind breaks. */
+static enum ins_level weakest(const struct ins_weak *w, enum ins_kind kind)
+{
+    const ins_levels first = ins_kind_breaks(kind, INS_PLAIN);
+    ins_levels broken = 0;
+    INS_EACH_LEVEL(l, first)
+    broken |= ins_level_above(l);
+    const ins_levels here = broken & w->levels;
+    return ins_levels_from(here ? here : first, (enum ins_level)0);
+}
+
 /* List an anomaly of up to three operations; the reader's transaction comes last. */
 static enum ins_status list_read(struct ins_weak *w, enum ins_kind kind,
                                  const uint32_t given[3], struct ins_error *err)
 {
     struct ins_result *r = w->r;
-    struct ins_anomaly a = {.kind = kind, .breaks = ins_kind_table[kind].breaks};
+    struct ins_anomaly a = {.kind = kind, .breaks = w->breaks[kind]};
     a.op = INS_ARENA_NEW(&r->arena, uint32_t, 4);
     a.txn = INS_ARENA_NEW(&r->arena, uint32_t, 4);
     if (r->arena.failed)
@@ -182,7 +195,8 @@ static void find_misreads(struct ins_weak *w, ins_txn t, bool *misread,
         if (ins_is_write(h, op) || h->op_from[op] < INS_FROM_THIN_AIR)
             continue;
         *misread = true;
-        if (ins_weak_count(w, kind_of(h->op_from[op]), INS_PLAIN, INS_RC))
+        const enum ins_kind kind = kind_of(h->op_from[op]);
+        if (ins_weak_count(w, kind, INS_PLAIN, w->breaks[kind]))
             ins_vec_u32_push(listed, op);
     }
 }
@@ -254,7 +268,8 @@ static enum ins_status check_repeats(struct ins_weak *w, struct last_read *last,
         *not_repeated = true;
         w->aside[op / 64] |= UINT64_C(1) << op % 64;
         last->op[k] = before; /* later reads are held against the first */
-        if (!ins_weak_count(w, INS_NON_REPEATABLE_READ, INS_PLAIN, INS_RA))
+        if (!ins_weak_count(w, INS_NON_REPEATABLE_READ, INS_PLAIN,
+                            w->breaks[INS_NON_REPEATABLE_READ]))
             continue;
         const enum ins_status st = list_read(w, INS_NON_REPEATABLE_READ,
                                              (uint32_t[]){op, before, INS_NONE}, err);
@@ -270,6 +285,8 @@ enum ins_status ins_check_reads(struct ins_weak *w, bool *misread, bool *not_rep
     const struct ins_history *h = w->h;
     enum ins_status st = INS_OK;
     *misread = *not_repeated = false;
+    for (int k = 0; k < INS_N_KINDS; k++)
+        w->breaks[k] = weakest(w, (enum ins_kind)k);
     struct ins_vec_u32 listed = {0};
     for (ins_txn t = 1; h->has_misreads && t < h->n_txns && st == INS_OK; t++) {
         if (ins_counted(h, t))
@@ -293,8 +310,6 @@ enum ins_status ins_check_reads(struct ins_weak *w, bool *misread, bool *not_rep
         if (st == INS_OK && !(t & 0x3fff))
             st = ins_limit_room(w->limit, 0, err);
     }
-    if (*not_repeated)
-        w->r->level[INS_CI].kinds |= UINT64_C(1) << INS_NON_REPEATABLE_READ;
     ins_free(last.txn);
     ins_free(last.op);
     return st;

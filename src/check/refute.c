@@ -170,8 +170,9 @@ static void put_demand(const struct refutation *q, const struct ins_demand *d)
     const struct ins_engine *e = q->e;
     const uint32_t op = e->read_op[d->read];
     if (d->other != INS_NONE) {
-        ins_buf_fmt(q->out, "%s %u %u", e->level == INS_RC ? "mono" : "beside", op,
-                    e->read_op[d->other]);
+        ins_buf_fmt(q->out, "%s %u %u",
+                    e->model.forbids == INS_FORBIDS_NON_MONOTONIC ? "mono" : "beside",
+                    op, e->read_op[d->other]);
         return;
     }
     const uint32_t *walk = q->p->walk.at + d->walk;

@@ -3,75 +3,66 @@
 #include "check/certificate.h"
 
 #include <stdio.h>
-#include <strings.h>
 
-#define BIT(level) (UINT32_C(1) << (level))
-#define UP_TO_RA (BIT(INS_CI) | BIT(INS_RC) | BIT(INS_RA))
-
-const struct ins_level_info ins_level_table[INS_N_LEVELS] = {
-    [INS_CI] = {"ci", "cut isolation", " item-cut-isolation cut ", BIT(INS_CI)},
-    [INS_RC] = {"rc", "read committed", " read-committed ", BIT(INS_RC)},
-    [INS_RA] = {"ra", "read atomic", " read-atomic ", UP_TO_RA},
-    [INS_CC] = {"cc", "causal consistency", " tcc causal ", UP_TO_RA | BIT(INS_CC)},
-    [INS_PC] = {"pc", "prefix consistency", " prefix ",
-                UP_TO_RA | BIT(INS_CC) | BIT(INS_PC)},
-    [INS_SI] = {"si", "snapshot isolation", " snapshot snapshot-isolation ",
-                UP_TO_RA | BIT(INS_CC) | BIT(INS_PC) | BIT(INS_SI)},
-    [INS_SER] = {"ser", "serializability", " serializable serializability ",
-                 UP_TO_RA | BIT(INS_CC) | BIT(INS_PC) | BIT(INS_SI) | BIT(INS_SER)},
-    [INS_SSER] = {"sser", "strict serializability", " strict strict-serializable ",
-                  (UINT32_C(1) << INS_N_LEVELS) - 1},
-};
+#define BREAKS(LEVEL) INS_BASE(LEVEL), INS_FREE_SESSIONS
+#define BREAKS_AXIOM(LEVEL) INS_BASE(LEVEL), INS_PLAIN_SESSIONS
+#define BREAKS_BY_CYCLE(LEVELS) LEVELS, INS_N_VARIANTS
+#define PSI_AND_PC (INS_BASE(PSI) | INS_BASE(PC))
 
 const struct ins_kind_info ins_kind_table[INS_N_KINDS] = {
-    [INS_THIN_AIR_READ] = {"ThinAirRead", 'a', INS_RC},
-    [INS_ABORTED_READ] = {"AbortedRead", 'b', INS_RC},
-    [INS_FUTURE_READ] = {"FutureRead", 'c', INS_RC},
-    [INS_NOT_MY_OWN_WRITE] = {"NotMyOwnWrite", 'd', INS_RC},
-    [INS_NOT_MY_LAST_WRITE] = {"NotMyLastWrite", 'e', INS_RC},
-    [INS_INTERMEDIATE_READ] = {"IntermediateRead", 'f', INS_RC},
-    [INS_CYCLIC_CO] = {"CyclicCO", 'g', INS_RC},
-    [INS_NON_MONO_READ_CO] = {"NonMonoReadCO", 'h', INS_RC},
-    [INS_NON_MONO_READ_CM] = {"NonMonoReadCM", 'i', INS_RC},
-    [INS_NON_REPEATABLE_READ] = {"NonRepeatableRead", 'j', INS_RA},
-    [INS_FRACTURED_READ_CO] = {"FracturedReadCO", 'k', INS_RA},
-    [INS_FRACTURED_READ_CM] = {"FracturedReadCM", 'l', INS_RA},
-    [INS_CO_CONFLICT_CM] = {"COConflictCM", 'm', INS_CC},
-    [INS_CONFLICT_CM] = {"ConflictCM", 'n', INS_CC},
-    [INS_DUPLICATE_ELEMENTS] = {"duplicate-elements", 0, INS_RC},
-    [INS_INCOMPATIBLE_ORDER] = {"incompatible-order", 0, INS_RC},
-    [INS_G0] = {"G0", 0, INS_PC},
-    [INS_G1C] = {"G1c", 0, INS_PC},
-    [INS_LOST_UPDATE] = {"LostUpdate", 0, INS_SI},
-    [INS_G_SINGLE] = {"G-single", 0, INS_PC},
-    [INS_LONG_FORK] = {"LongFork", 0, INS_PC},
-    [INS_G_NONADJACENT] = {"G-nonadjacent", 0, INS_SI},
-    [INS_G2_ITEM] = {"G2-item", 0, INS_SER},
-    [INS_NO_ORDER] = {"NoVersionOrder", 0, INS_PC},
+    [INS_THIN_AIR_READ] = {"ThinAirRead", 'a', BREAKS(PL2)},
+    [INS_ABORTED_READ] = {"AbortedRead", 'b', BREAKS(PL2)},
+    [INS_FUTURE_READ] = {"FutureRead", 'c', BREAKS(PL2)},
+    [INS_NOT_MY_OWN_WRITE] = {"NotMyOwnWrite", 'd', BREAKS(RC)},
+    [INS_NOT_MY_LAST_WRITE] = {"NotMyLastWrite", 'e', BREAKS(RC)},
+    [INS_INTERMEDIATE_READ] = {"IntermediateRead", 'f', BREAKS(PL2)},
+    [INS_CYCLIC_CO] = {"CyclicCO", 'g', BREAKS_AXIOM(RC)},
+    [INS_NON_MONO_READ_CO] = {"NonMonoReadCO", 'h', BREAKS_AXIOM(RC)},
+    [INS_NON_MONO_READ_CM] = {"NonMonoReadCM", 'i', BREAKS_AXIOM(RC)},
+    [INS_NON_REPEATABLE_READ] = {"NonRepeatableRead", 'j', BREAKS(CI)},
+    [INS_FRACTURED_READ_CO] = {"FracturedReadCO", 'k', BREAKS_AXIOM(RA)},
+    [INS_FRACTURED_READ_CM] = {"FracturedReadCM", 'l', BREAKS_AXIOM(RA)},
+    [INS_CO_CONFLICT_CM] = {"COConflictCM", 'm', BREAKS_AXIOM(CC)},
+    [INS_CONFLICT_CM] = {"ConflictCM", 'n', BREAKS_AXIOM(CC)},
+    [INS_DUPLICATE_ELEMENTS] = {"duplicate-elements", 0, BREAKS(PL2)},
+    [INS_INCOMPATIBLE_ORDER] = {"incompatible-order", 0, BREAKS(PL2)},
+    [INS_G0] = {"G0", 0, BREAKS_BY_CYCLE(PSI_AND_PC)},
+    [INS_G1C] = {"G1c", 0, BREAKS_BY_CYCLE(PSI_AND_PC)},
+    [INS_LOST_UPDATE] = {"LostUpdate", 0, BREAKS_BY_CYCLE(INS_BASE(PSI))},
+    [INS_G_SINGLE] = {"G-single", 0, BREAKS_BY_CYCLE(PSI_AND_PC)},
+    [INS_LONG_FORK] = {"LongFork", 0, BREAKS_BY_CYCLE(INS_BASE(PC))},
+    [INS_G_NONADJACENT] = {"G-nonadjacent", 0, BREAKS_BY_CYCLE(INS_BASE(SI))},
+    [INS_G2_ITEM] = {"G2-item", 0, BREAKS_BY_CYCLE(INS_BASE(SER))},
+    [INS_NO_ORDER] = {"NoVersionOrder", 0, BREAKS_BY_CYCLE(PSI_AND_PC)},
 };
 
-enum ins_level ins_level_find(const char *name, size_t len)
+ins_levels ins_kind_breaks(enum ins_kind kind, enum ins_suffix suffix)
 {
-    for (int l = 0; l < INS_N_LEVELS; l++) {
-        const struct ins_level_info *info = &ins_level_table[l];
-        if (strlen(info->id) == len && !strncasecmp(info->id, name, len))
-            return (enum ins_level)l;
-        for (const char *a = info->aliases + 1; *a;) {
-            const size_t n = strcspn(a, " ");
-            if (n == len && !strncasecmp(a, name, len))
-                return (enum ins_level)l;
-            a += n + 1;
-        }
-    }
-    return INS_N_LEVELS;
+    static const enum ins_variant by_suffix[INS_N_SUFFIXES] = {
+        [INS_PLAIN] = INS_FREE_SESSIONS,
+        [INS_PROCESS] = INS_PLAIN_SESSIONS,
+        [INS_REALTIME] = INS_REAL_TIME,
+    };
+    const struct ins_kind_info *k = &ins_kind_table[kind];
+    const enum ins_variant order =
+        k->order == INS_N_VARIANTS ? by_suffix[suffix] : k->order;
+    /* A level without variants has no order to leave out. */
+    const ins_levels set = ins_levels_of(k->breaks, 1u << order);
+    return set ? set : ins_levels_of(k->breaks, INS_AS_IS);
 }
 
-enum ins_level ins_result_strongest(const struct ins_result *r)
+ins_levels ins_result_with(const struct ins_result *r, enum ins_verdict verdict)
 {
-    for (int l = INS_N_LEVELS - 1; l >= 0; l--)
-        if (r->level[l].verdict == INS_PASS)
-            return (enum ins_level)l;
-    return INS_N_LEVELS;
+    ins_levels set = 0;
+    for (int l = 0; l < INS_N_LEVELS; l++)
+        if (r->level[l].verdict == verdict)
+            set |= INS_LEVEL_BIT(l);
+    return set;
+}
+
+ins_levels ins_result_strongest(const struct ins_result *r)
+{
+    return ins_levels_maximal(ins_result_with(r, INS_PASS));
 }
 
 void ins_result_stage(struct ins_result *r, const char *name, double seconds)

@@ -8,19 +8,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "history/history.h"
-
-/* The levels, from weak to strong.  ci is implied by ra and above but not by rc. */
-enum ins_level {
-    INS_CI,
-    INS_RC,
-    INS_RA,
-    INS_CC,
-    INS_PC,
-    INS_SI,
-    INS_SER,
-    INS_SSER,
-    INS_N_LEVELS
-};
+#include "level/level.h"
 
 enum ins_verdict { INS_NOT_ASKED, INS_PASS, INS_FAIL, INS_UNDECIDED };
 
@@ -56,24 +44,20 @@ enum ins_kind {
 /* Whether session order or real time is needed to close a strong cycle. */
 enum ins_suffix { INS_PLAIN, INS_PROCESS, INS_REALTIME, INS_N_SUFFIXES };
 
-struct ins_level_info {
-    const char *id;      /* "rc" */
-    const char *name;    /* "read committed" */
-    const char *aliases; /* " causal tcc ", each between blanks */
-    uint32_t implies;    /* bit set of levels that hold whenever this one does */
-};
-
 struct ins_kind_info {
-    const char *name;      /* "FracturedReadCO" */
-    char letter;           /* Plume's, 0 for the others */
-    enum ins_level breaks; /* the weakest level of the chain that forbids it */
+    const char *name; /* "FracturedReadCO" */
+    char letter;      /* Plume's, 0 for the others */
+    uint32_t breaks;  /* set of base levels: the weakest that forbid it */
+    /* How much order it takes: a read that is wrong by itself needs none
+     * (INS_FREE_SESSIONS), the axioms of the weak levels may need the sessions, and the
+     * suffix of a cycle's name says what the cycle needs (INS_N_VARIANTS). */
+    enum ins_variant order;
 };
 
-extern const struct ins_level_info ins_level_table[INS_N_LEVELS];
 extern const struct ins_kind_info ins_kind_table[INS_N_KINDS];
 
-/* INS_N_LEVELS when there is no level of that id or alias. */
-enum ins_level ins_level_find(const char *name, size_t len);
+/* The weakest levels that forbid anomalies of this kind. */
+ins_levels ins_kind_breaks(enum ins_kind kind, enum ins_suffix suffix);
 
 enum ins_edge_type { INS_SO, INS_WR, INS_WW, INS_RW, INS_RT, INS_CO };
 
@@ -179,8 +163,10 @@ struct ins_result {
     struct ins_certificate *certificate; /* NULL unless it was asked for */
 };
 
-/* The strongest level that passed, INS_N_LEVELS when none did. */
-enum ins_level ins_result_strongest(const struct ins_result *r);
+/* The levels with this verdict. */
+ins_levels ins_result_with(const struct ins_result *r, enum ins_verdict verdict);
+/* The strongest levels that passed: those that no other one that passed implies. */
+ins_levels ins_result_strongest(const struct ins_result *r);
 void ins_result_stage(struct ins_result *r, const char *name, double seconds);
 void ins_result_free(struct ins_result *r);
 /* "LostUpdate", "G-single-realtime". */

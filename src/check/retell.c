@@ -1,24 +1,31 @@
 #include "retell.h"
 
-/* The weakest level that forbids a cycle of this shape, whatever its versions: real
- * time is known to sser only, anti-dependencies in a row to ser, one right after a
- * write-write edge to si. */
-static enum ins_level needed(const struct ins_edge *cycle, uint32_t n)
+/* The levels that permit a cycle of this shape, whatever its versions: real time is
+ * known to some only, anti-dependencies in a row are no cycle between begins and
+ * commits, nor is one right after a write-write edge that ends at a commit, and two of
+ * them are one too many for psi. */
+static ins_levels permitting(const struct ins_edge *cycle, uint32_t n)
 {
-    enum ins_level level = INS_PC;
+    bool time = false, in_row = false, after_ww = false;
+    uint32_t n_rw = 0;
     for (uint32_t i = 0; i < n; i++) {
         const enum ins_edge_type t = cycle[i].type, next = cycle[(i + 1) % n].type;
-        enum ins_level here = INS_PC;
-        if (t == INS_RT)
-            here = INS_SSER;
-        else if (t == INS_RW && next == INS_RW)
-            here = INS_SER;
-        else if (t == INS_WW && next == INS_RW)
-            here = INS_SI;
-        if (here > level)
-            level = here;
+        time |= t == INS_RT;
+        n_rw += t == INS_RW;
+        in_row |= t == INS_RW && next == INS_RW;
+        after_ww |= t == INS_WW && next == INS_RW;
     }
-    return level;
+    const ins_levels decided = ins_levels_decided();
+    ins_levels set = 0;
+    INS_EACH_LEVEL(l, decided)
+    {
+        const struct ins_model m = ins_model_of(l);
+        if (!m.versions || (time && !m.real_time) || (in_row && m.split) ||
+            (after_ww && m.split && !m.apart) ||
+            (n_rw > 1 && m.forbids == INS_FORBIDS_ONE_RW))
+            set |= INS_LEVEL_BIT(l);
+    }
+    return set;
 }
 
 static bool can_turn(const struct ins_edge *d)
@@ -44,15 +51,15 @@ static struct ins_edge missed(const struct ins_edge *d)
     return rw;
 }
 
-/* What turning edge d of the cycle would need; the copy is in *out. */
-static enum ins_level turned_need(const struct ins_vec_edge *edge,
-                                  const struct ins_edge *d, struct ins_vec_edge *out)
+/* Who permits what turning edge d of the cycle gives; the copy is in *out. */
+static ins_levels turned_permits(const struct ins_vec_edge *edge,
+                                 const struct ins_edge *d, struct ins_vec_edge *out)
 {
     out->len = 0;
     for (uint32_t i = 0; i < d->n_path; i++)
         ins_vec_edge_push(out, edge->at[d->path + i]);
     ins_vec_edge_push(out, missed(d));
-    return out->failed ? INS_PC : needed(out->at, (uint32_t)out->len);
+    return out->failed ? 0 : permitting(out->at, (uint32_t)out->len);
 }
 
 /* Put in front: the way, the anti-dependency, the order that it rests on, and the rest
@@ -100,15 +107,14 @@ uint32_t ins_retell(struct ins_vec_edge *edge, uint32_t n_cycle, enum ins_level 
     enum { TURNS = 8, MOST_EDGES = 4096 };
     struct ins_vec_edge scratch = {0};
     for (int turns = 0; turns < TURNS && edge->len < MOST_EDGES; turns++) {
-        const enum ins_level now = needed(edge->at, n_cycle);
-        enum ins_level best = now;
+        ins_levels most = permitting(edge->at, n_cycle);
         uint32_t at = INS_NONE;
-        for (uint32_t i = 0; now < level && i < n_cycle; i++) {
+        for (uint32_t i = 0; i < n_cycle; i++) {
             if (!can_turn(&edge->at[i]))
                 continue;
-            const enum ins_level need = turned_need(edge, &edge->at[i], &scratch);
-            if (need > best && need <= level) {
-                best = need;
+            const ins_levels now = turned_permits(edge, &edge->at[i], &scratch);
+            if (now != most && (now & most) == most && !ins_levels_has(now, level)) {
+                most = now;
                 at = i;
             }
         }

@@ -145,7 +145,7 @@ static void versions_before_write(struct round *q, uint32_t u, const uint32_t *s
         const uint32_t v = last_version(e, lo, hi, q->now[s], false);
         if (v != INS_NONE && ins_commit_node(e, e->ver_txn[v]) > seen[s])
             readers_before_write(q, v, t2);
-        if (e->level != INS_SI)
+        if (!e->model.apart)
             continue;
         const uint32_t w = last_version(e, lo, hi, q->now[s], true);
         if (w != INS_NONE && !ins_reaches(e, ins_commit_node(e, e->ver_txn[w]), begin))

@@ -97,7 +97,7 @@ static uint32_t obstacle(const struct plan *p, uint32_t node)
         const uint32_t self = !e->split && p->self_read[i] == now;
         if (commit && p->pending[now] > self)
             return k;
-        if (begin && e->level == INS_SI && p->active[k] != INS_NONE)
+        if (begin && e->model.apart && p->active[k] != INS_NONE)
             return k;
     }
     return INS_NONE;
@@ -121,7 +121,7 @@ static void run_begin(struct plan *p, ins_txn t)
     for (uint32_t r = e->read_off[t]; r < e->read_off[t + 1]; r++)
         if (p->want[r] != INS_NONE && --p->pending[p->want[r]] <= 1)
             wake(p, ins_ver_key(e, p->want[r]));
-    if (e->level == INS_SI)
+    if (e->model.apart)
         for (uint32_t i = e->write_off[t]; i < e->write_off[t + 1]; i++)
             p->active[e->ver_key[e->write_ver[i]]] = t;
 }

@@ -93,8 +93,7 @@ static void check_commit(struct search *s, ins_txn t)
     for (uint32_t i = e->write_off[t]; i < e->write_off[t + 1]; i++) {
         const uint32_t v = e->write_ver[i];
         const uint32_t last = s->current[e->ver_key[v]];
-        for (uint32_t u = last; e->level == INS_SI && u < e->n_vers;
-             u = s->previous[u]) {
+        for (uint32_t u = last; e->model.apart && u < e->n_vers; u = s->previous[u]) {
             if (s->pos[ins_commit_node(e, e->ver_txn[u])] < begin)
                 break;
             want_order(s, u, v);

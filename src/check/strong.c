@@ -165,11 +165,6 @@ static enum ins_status check_level(const struct ins_history *h, enum ins_level l
     return INS_OK;
 }
 
-static bool asked(const struct ins_strong_options *o, enum ins_level l)
-{
-    return (o->levels >> l & 1) != 0;
-}
-
 static void imply(const struct ins_history *h, const struct ins_strong_options *o,
                   struct ins_result *r, enum ins_level level, enum ins_level by)
 {
@@ -182,22 +177,16 @@ static void imply(const struct ins_history *h, const struct ins_strong_options *
         ins_certificate_implied(c, level, v, by);
 }
 
-/* The weakest level below `level` that is known to fail, or `level`. */
-static enum ins_level failed_below(const struct ins_result *r, enum ins_level level)
+/* Does a level that `level` implies, and that failed too, forbid this kind? */
+static bool told_below(const struct ins_result *r, const struct ins_anomaly *a)
 {
-    for (int l = INS_RC; l < (int)level; l++)
-        if (r->level[l].verdict == INS_FAIL)
-            return (enum ins_level)l;
-    return level;
-}
-
-/* The strongest level below `level` that fails, or INS_N_LEVELS. */
-static enum ins_level fails_below(const struct ins_result *r, enum ins_level level)
-{
-    for (int l = (int)level - 1; l >= INS_RC; l--)
-        if (r->level[l].verdict == INS_FAIL)
-            return (enum ins_level)l;
-    return INS_N_LEVELS;
+    const ins_levels below = ins_level_below(a->breaks) & ~INS_LEVEL_BIT(a->breaks) &
+                             ins_result_with(r, INS_FAIL);
+    const ins_levels first = ins_kind_breaks(a->kind, INS_PLAIN);
+    INS_EACH_LEVEL(l, below)
+    if (a->kind == INS_NO_ORDER || (ins_level_below(l) & first))
+        return true;
+    return false;
 }
 
 void ins_tell_once(struct ins_result *r, size_t first)
@@ -205,9 +194,7 @@ void ins_tell_once(struct ins_result *r, size_t first)
     size_t kept = first;
     for (size_t i = first; i < r->anomaly.len; i++) {
         const struct ins_anomaly a = r->anomaly.at[i];
-        const enum ins_level below = fails_below(r, a.breaks);
-        if (below != INS_N_LEVELS &&
-            (a.kind == INS_NO_ORDER || ins_kind_table[a.kind].breaks <= below)) {
+        if (told_below(r, &a)) {
             r->count[a.kind][a.suffix]--;
             r->level[a.breaks].kinds &= ~(UINT64_C(1) << a.kind);
             continue;
@@ -215,9 +202,33 @@ void ins_tell_once(struct ins_result *r, size_t first)
         r->anomaly.at[kept++] = a;
     }
     r->anomaly.len = kept;
-    for (int l = INS_RA; l < INS_N_LEVELS; l++)
-        if (r->level[l].verdict == INS_FAIL)
-            r->level[l].kinds |= r->level[l - 1].kinds;
+    const ins_levels failed = ins_result_with(r, INS_FAIL);
+    INS_EACH_LEVEL(l, failed)
+    {
+        const ins_levels below = ins_level_below(l) & failed;
+        INS_EACH_LEVEL(b, below)
+        r->level[l].kinds |= r->level[b].kinds;
+    }
+}
+
+/* Decide one level: by what is known of others, or by looking. */
+static enum ins_status check_or_imply(const struct ins_history *h, enum ins_level level,
+                                      const struct ins_strong_options *o,
+                                      struct ins_result *r, struct ins_error *err)
+{
+    const ins_levels failed = ins_result_with(r, INS_FAIL) & ins_level_below(level);
+    const ins_levels passed = ins_result_with(r, INS_PASS) & ins_level_above(level);
+    if (failed) {
+        imply(h, o, r, level, ins_levels_from(failed, (enum ins_level)0));
+    } else if (passed) {
+        imply(h, o, r, level, ins_levels_from(passed, (enum ins_level)0));
+    } else if (ins_model_of(level).real_time && !h->has_times) {
+        r->level[level].verdict = INS_UNDECIDED;
+        r->level[level].why = "the history records no real time";
+    } else {
+        return check_level(h, level, o, r, err);
+    }
+    return INS_OK;
 }
 
 /* From strong to weak: a level that passes decides those below it. */
@@ -226,34 +237,21 @@ enum ins_status ins_strong_check(const struct ins_history *h,
                                  struct ins_result *r, struct ins_error *err)
 {
     const size_t first = r->anomaly.len;
-    enum ins_level passed = INS_N_LEVELS;
-    for (int i = INS_SSER; i >= INS_PC; i--) {
-        const enum ins_level level = (enum ins_level)i;
-        if (r->level[level].verdict != INS_NOT_ASKED) {
-            passed = r->level[level].verdict == INS_PASS ? level : passed;
+    INS_EACH_LEVEL_DOWN(level, o->levels)
+    {
+        if (!ins_model_of(level).versions || r->level[level].verdict != INS_NOT_ASKED)
             continue;
-        }
-        if (!asked(o, level))
-            continue;
-        const enum ins_level below = failed_below(r, level);
-        if (below != level) {
-            imply(h, o, r, level, below);
-        } else if (passed != INS_N_LEVELS) {
-            imply(h, o, r, level, passed);
-        } else if (level == INS_SSER && !h->has_times) {
-            r->level[level].verdict = INS_UNDECIDED;
-            r->level[level].why = "the history records no real time";
-        } else {
-            const enum ins_status st = check_level(h, level, o, r, err);
-            if (st != INS_OK)
-                return st;
-        }
-        if (r->level[level].verdict == INS_PASS)
-            passed = level;
+        const enum ins_status st = check_or_imply(h, level, o, r, err);
+        if (st != INS_OK)
+            return st;
     }
-    if (asked(o, INS_SSER) && !h->has_times && r->level[INS_SER].verdict == INS_FAIL &&
-        r->level[INS_SSER].verdict == INS_UNDECIDED)
-        imply(h, o, r, INS_SSER, INS_SER);
+    const ins_levels open = ins_result_with(r, INS_UNDECIDED) & o->levels;
+    INS_EACH_LEVEL(level, open)
+    {
+        const ins_levels failed = ins_result_with(r, INS_FAIL) & ins_level_below(level);
+        if (failed && !h->has_times && ins_model_of(level).real_time)
+            imply(h, o, r, level, ins_levels_before(failed, INS_N_LEVELS));
+    }
     ins_tell_once(r, first);
     return INS_OK;
 }

@@ -10,7 +10,7 @@
 #include "check/check.h"
 
 struct ins_strong_options {
-    uint32_t levels;         /* bit set of enum ins_level; others are ignored */
+    ins_levels levels;       /* others are ignored */
     struct ins_limit *limit; /* may be NULL */
     unsigned threads;
     bool certificate;       /* fill r->certificate */
@@ -18,9 +18,9 @@ struct ins_strong_options {
     void *progress_context;
 };
 
-/* Fill r->level[pc..sser] for the levels asked that have no verdict yet, with anomalies
- * and the certificate.
- * A limit makes verdicts INS_UNDECIDED and is no failure. */
+/* Fill r->level for the levels asked that ask for version orders and have no verdict
+ * yet, with anomalies and the certificate. A limit makes verdicts INS_UNDECIDED and is
+ * no failure. */
 enum ins_status ins_strong_check(const struct ins_history *h,
                                  const struct ins_strong_options *o,
                                  struct ins_result *r, struct ins_error *err);

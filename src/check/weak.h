@@ -25,6 +25,8 @@ struct ins_weak {
     struct ins_limit *limit;
     unsigned threads;
     unsigned max_listed;
+    ins_levels levels; /* in question: asked for, or checked unless others are */
+    enum ins_level breaks[INS_N_KINDS]; /* the weakest of them that a read breaks */
     struct ins_result *r;
     ins_txn *prev; /* the counted transaction before it in its session, or INS_NONE */
     struct ins_vec_inferred list_order; /* known orders of lists, for every level */

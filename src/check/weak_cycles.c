@@ -19,6 +19,7 @@ struct search {
     const struct ins_co *co;
     struct ins_weak *w;
     enum ins_level level;
+    enum ins_forbids axiom; /* of the level */
     struct ins_error *err;
     uint32_t *stamp, epoch;     /* by transaction */
     ins_txn *next;              /* by transaction: its successor on the way */
@@ -32,9 +33,9 @@ struct search {
 };
 
 static const enum ins_kind kinds[][2] = {
-    [INS_RC] = {INS_NON_MONO_READ_CO, INS_NON_MONO_READ_CM},
-    [INS_RA] = {INS_FRACTURED_READ_CO, INS_FRACTURED_READ_CM},
-    [INS_CC] = {INS_CO_CONFLICT_CM, INS_CONFLICT_CM},
+    [INS_FORBIDS_NON_MONOTONIC] = {INS_NON_MONO_READ_CO, INS_NON_MONO_READ_CM},
+    [INS_FORBIDS_FRACTURED] = {INS_FRACTURED_READ_CO, INS_FRACTURED_READ_CM},
+    [INS_FORBIDS_NON_CAUSAL] = {INS_CO_CONFLICT_CM, INS_CONFLICT_CM},
 };
 
 static bool is_list_edge(const struct search *s, const struct ins_inferred *e)
@@ -48,12 +49,13 @@ static bool weaker_infers(const struct search *s, const struct ins_inferred *e)
 {
     const struct ins_history *h = s->w->h;
     const ins_txn reader = ins_op_txn(h, e->op);
-    if (s->level == INS_RC)
+    if (s->axiom == INS_FORBIDS_NON_MONOTONIC)
         return false;
-    if (s->level == INS_CC && h->txn_session[reader] == h->txn_session[e->from] &&
-        e->from < reader)
+    if (s->axiom == INS_FORBIDS_NON_CAUSAL &&
+        h->txn_session[reader] == h->txn_session[e->from] && e->from < reader)
         return true;
-    const uint32_t end = s->level == INS_CC ? h->txn_op[reader + 1] : e->op;
+    const uint32_t end =
+        s->axiom == INS_FORBIDS_NON_CAUSAL ? h->txn_op[reader + 1] : e->op;
     for (uint32_t op = h->txn_op[reader]; op < end; op++)
         if (ins_weak_reads(s->w, op) && h->op_from[op] == e->from)
             return true;
@@ -165,7 +167,7 @@ static void tell_step(struct search *s, struct ins_story *story, ins_txn t,
     if (how == STEP_SESSION)
         ins_story_session(story, t, next);
     else if (how % 2)
-        ins_story_inferred(story, &s->co->edge[how / 2], s->level);
+        ins_story_inferred(story, &s->co->edge[how / 2], s->axiom);
     else
         ins_story_read(story, (uint32_t)(how / 2));
 }
@@ -174,17 +176,17 @@ static enum ins_status tell(struct search *s, int kind)
 {
     const struct ins_inferred *e = &s->co->edge[s->best_edge[kind]];
     const struct ins_vec_u64 *path = &s->best[kind];
-    if (!ins_weak_count(s->w, kinds[s->level][kind], INS_PLAIN, s->level))
+    if (!ins_weak_count(s->w, kinds[s->axiom][kind], INS_PLAIN, s->level))
         return INS_OK;
     struct ins_story story;
     enum ins_status st = ins_story_begin(&story, s->w, s->err);
     if (st != INS_OK)
         return st;
-    ins_story_inferred(&story, e, s->level);
+    ins_story_inferred(&story, e, s->axiom);
     for (size_t i = 0; i < path->len; i += 2)
         tell_step(s, &story, (ins_txn)path->at[i], path->at[i + 1],
                   i + 2 < path->len ? (ins_txn)path->at[i + 2] : e->from);
-    return ins_story_end(&story, kinds[s->level][kind], INS_PLAIN, s->level, s->err);
+    return ins_story_end(&story, kinds[s->axiom][kind], INS_PLAIN, s->level, s->err);
 }
 
 /* A cycle of list orders with SO and WR; reported at rc, which it breaks already. */
@@ -206,7 +208,7 @@ static enum ins_status tell_list_cycle(struct search *s, size_t edge)
     enum ins_status st = ins_story_begin(&story, s->w, s->err);
     if (st != INS_OK)
         return st;
-    ins_story_inferred(&story, e, s->level);
+    ins_story_inferred(&story, e, s->axiom);
     for (ins_txn t = e->to; t != e->from; t = s->next[t])
         tell_step(s, &story, t, s->how[t], s->next[t]);
     return ins_story_end(&story, kind, suffix, INS_RC, s->err);
@@ -243,7 +245,7 @@ static enum ins_status show_component(struct search *s, const uint32_t *list,
     for (int kind = 0; kind < 2 && st == INS_OK; kind++)
         if (s->best[kind].len)
             st = tell(s, kind);
-    if (!tried && list_edge != INS_NONE && s->level == INS_RC)
+    if (!tried && list_edge != INS_NONE && s->axiom == INS_FORBIDS_NON_MONOTONIC)
         st = tell_list_cycle(s, list_edge);
     return st;
 }
@@ -283,14 +285,15 @@ static bool weaker_finds_stale(const struct search *s, uint32_t op)
     const struct ins_history *h = s->w->h;
     const ins_key k = ins_op_key(h, op);
     const ins_txn reader = ins_op_txn(h, op);
-    if (s->level == INS_RC)
+    if (s->axiom == INS_FORBIDS_NON_MONOTONIC)
         return false;
-    const uint32_t end = s->level == INS_CC ? h->txn_op[reader + 1] : op;
+    const uint32_t end =
+        s->axiom == INS_FORBIDS_NON_CAUSAL ? h->txn_op[reader + 1] : op;
     for (uint32_t o = h->txn_op[reader]; o < end; o++)
         if (ins_weak_reads(s->w, o) && h->op_from[o] != INS_INIT &&
             ins_history_writes(h, h->op_from[o], k))
             return true;
-    if (s->level == INS_RA)
+    if (s->axiom == INS_FORBIDS_FRACTURED)
         return false;
     const ins_txn first = h->session_first[h->txn_session[reader]];
     uint64_t lo = h->key_writer_off[k], hi = h->key_writer_off[k + 1];
@@ -326,15 +329,15 @@ static enum ins_status show_stale(struct search *s, struct ins_vec_inferred *sta
             continue;
         last_op = e->op;
         if (weaker_finds_stale(s, e->op) ||
-            !ins_weak_count(s->w, kinds[s->level][0], INS_PLAIN, s->level))
+            !ins_weak_count(s->w, kinds[s->axiom][0], INS_PLAIN, s->level))
             continue;
         struct ins_story story;
         st = ins_story_begin(&story, s->w, s->err);
         if (st != INS_OK)
             break;
-        ins_story_inferred(&story, e, s->level);
+        ins_story_inferred(&story, e, s->axiom);
         ins_story_initial(&story, e->from);
-        st = ins_story_end(&story, kinds[s->level][0], INS_PLAIN, s->level, s->err);
+        st = ins_story_end(&story, kinds[s->axiom][0], INS_PLAIN, s->level, s->err);
     }
     return st;
 }
@@ -370,7 +373,11 @@ enum ins_status ins_weak_cycles(struct ins_weak *w, const struct ins_co *co,
                                 enum ins_level level, struct ins_vec_inferred *stale,
                                 struct ins_error *err)
 {
-    struct search s = {.co = co, .w = w, .level = level, .err = err};
+    struct search s = {.co = co,
+                       .w = w,
+                       .level = level,
+                       .axiom = ins_model_of(level).forbids,
+                       .err = err};
     enum ins_status st = start(&s);
     if (st == INS_OK)
         st = show_stale(&s, stale);
@@ -385,7 +392,11 @@ enum ins_status ins_causality_cycles(struct ins_weak *w, const struct ins_co *co
                                      struct ins_error *err)
 {
     const struct ins_history *h = w->h;
-    struct search s = {.co = co, .w = w, .level = INS_RC, .err = err};
+    struct search s = {.co = co,
+                       .w = w,
+                       .level = INS_RC,
+                       .axiom = INS_FORBIDS_NON_MONOTONIC,
+                       .err = err};
     uint8_t *shown = INS_NEW0(uint8_t, (size_t)co->n_components + 1);
     enum ins_status st = shown ? start(&s) : ins_nomem(err, "cycles");
     for (uint32_t op = 0, t = 1; st == INS_OK && op < h->n_ops; op++) {

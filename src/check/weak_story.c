@@ -175,26 +175,26 @@ static uint32_t reads_other(const struct ins_weak *w, const struct ins_edge *e,
 }
 
 void ins_story_inferred(struct ins_story *s, const struct ins_inferred *i,
-                        enum ins_level level)
+                        enum ins_forbids axiom)
 {
     const struct ins_history *h = s->w->h;
     if (ins_is_write(h, i->op)) {
         ins_vec_story_edge_push(&s->cycle, list_edge(h, i));
         return;
     }
-    const enum ins_rule rule = level == INS_RC   ? INS_WHY_MONOTONIC
-                               : level == INS_RA ? INS_WHY_FRACTURED
-                                                 : INS_WHY_CAUSAL;
+    const enum ins_rule rule = axiom == INS_FORBIDS_NON_MONOTONIC ? INS_WHY_MONOTONIC
+                               : axiom == INS_FORBIDS_FRACTURED   ? INS_WHY_FRACTURED
+                                                                  : INS_WHY_CAUSAL;
     struct ins_edge e = ins_edge_bare(i->from, i->to, INS_CO, rule);
     e.key = ins_op_key(h, i->op);
     e.from_op = write_op(h, i->from, e.key);
     e.to_op = write_op(h, i->to, e.key);
     e.reader_op = i->op;
     e.reader = ins_op_txn(h, i->op);
-    if (level == INS_CC)
+    if (axiom == INS_FORBIDS_NON_CAUSAL)
         add_path(s, &e);
     else
-        e.other_op = reads_other(s->w, &e, level == INS_RC);
+        e.other_op = reads_other(s->w, &e, axiom == INS_FORBIDS_NON_MONOTONIC);
     ins_vec_story_edge_push(&s->cycle, e);
 }
 

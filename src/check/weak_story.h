@@ -20,8 +20,9 @@ enum ins_status ins_story_begin(struct ins_story *s, struct ins_weak *w,
 void ins_story_session(struct ins_story *s, ins_txn from, ins_txn to);
 void ins_story_initial(struct ins_story *s, ins_txn to);
 void ins_story_read(struct ins_story *s, uint32_t op);
+/* `axiom` is the one that infers it. */
 void ins_story_inferred(struct ins_story *s, const struct ins_inferred *i,
-                        enum ins_level level);
+                        enum ins_forbids axiom);
 /* Add the anomaly to the result and release the story. */
 enum ins_status ins_story_end(struct ins_story *s, enum ins_kind kind,
                               enum ins_suffix suffix, enum ins_level breaks,

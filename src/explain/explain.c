@@ -32,8 +32,10 @@ static void say_levels_against(struct ins_buf *b, enum ins_kind kind,
                                enum ins_suffix suffix, bool forbidden)
 {
     bool first = true;
-    for (int l = 0; l < INS_N_LEVELS; l++) {
-        if (ins_level_forbids((enum ins_level)l, kind, suffix) != forbidden)
+    const ins_levels all = ins_levels_default();
+    INS_EACH_LEVEL(l, all)
+    {
+        if (ins_level_forbids(l, kind, suffix) != forbidden)
             continue;
         ins_buf_fmt(b, "%s%s", first ? "" : ", ", ins_level_table[l].id);
         first = false;
@@ -92,16 +94,18 @@ static void explain_kind(const struct pen *p, enum ins_kind kind,
 
 static const struct ins_example *level_forbids(enum ins_level level)
 {
-    return level == INS_SSER ? &ins_stale_example
-                             : &ins_kind_texts[ins_level_texts[level].forbids].example;
+    return ins_model_of(level).real_time
+               ? &ins_stale_example
+               : &ins_kind_texts[ins_level_text(level)->forbids].example;
 }
 
+/* What a level permits; where that is all but real time, a stale read. */
 static const struct ins_example *level_permits(enum ins_level level)
 {
-    const int permits = ins_level_texts[level].permits;
-    if (level == INS_SER)
-        return &ins_stale_example;
-    return permits < 0 ? NULL : &ins_kind_texts[permits].example;
+    const int permits = ins_level_text(level)->permits;
+    if (permits < 0)
+        return ins_model_of(level).real_time ? NULL : &ins_stale_example;
+    return &ins_kind_texts[permits].example;
 }
 
 static void say_example_name(struct ins_buf *b, const char *label,
@@ -128,9 +132,11 @@ static void level_example(const struct pen *p, const char *label,
 
 static void explain_level(const struct pen *p, enum ins_level level)
 {
-    const struct ins_level_text *t = &ins_level_texts[level];
+    const struct ins_level_text *t = ins_level_text(level);
     heading(p, ins_level_table[level].id, ins_level_table[level].name);
     paragraph(p, NULL, t->meaning);
+    if (ins_variant_text(level))
+        paragraph(p, NULL, ins_variant_text(level));
     paragraph(p, "Definition", t->definition);
     level_example(p, "It forbids", level_forbids(level));
     if (level_permits(level))
@@ -169,7 +175,7 @@ static void md_example(struct ins_buf *b, const char *label,
 
 static void md_level(struct ins_buf *b, enum ins_level level)
 {
-    const struct ins_level_text *t = &ins_level_texts[level];
+    const struct ins_level_text *t = ins_level_text(level);
     ins_buf_fmt(b, "### `%s`: %s\n\n", ins_level_table[level].id,
                 ins_level_table[level].name);
     ins_buf_fmt(b, "%s\n\n**Definition.** %s\n\n", t->meaning, t->definition);
@@ -202,17 +208,18 @@ static void md_kind(struct ins_buf *b, enum ins_kind kind)
 
 static void md_table(struct ins_buf *b)
 {
+    const ins_levels all = ins_levels_default();
     ins_buf_text(b, "| anomaly |");
-    for (int l = 0; l < INS_N_LEVELS; l++)
-        ins_buf_fmt(b, " %s |", ins_level_table[l].id);
+    INS_EACH_LEVEL(l, all)
+    ins_buf_fmt(b, " %s |", ins_level_table[l].id);
     ins_buf_text(b, "\n|---|");
-    for (int l = 0; l < INS_N_LEVELS; l++)
-        ins_buf_text(b, "---|");
+    INS_EACH_LEVEL(l, all)
+    ins_buf_text(b, "---|");
     for (int k = 0; k < INS_N_KINDS; k++) {
         ins_buf_fmt(b, "\n| %s |", ins_kind_table[k].name);
-        for (int l = 0; l < INS_N_LEVELS; l++) {
-            const bool no =
-                ins_level_forbids((enum ins_level)l, (enum ins_kind)k, INS_PLAIN);
+        INS_EACH_LEVEL(l, all)
+        {
+            const bool no = ins_level_forbids(l, (enum ins_kind)k, INS_PLAIN);
             ins_buf_text(b, no ? " forbids |" : " |");
         }
     }
@@ -228,8 +235,9 @@ void ins_explain_markdown(struct ins_buf *b)
         "`make update-docs`.\n\n"
         "Histories are drawn with one line a client and time from left to right. "
         "Every register\nstarts as 0 and every list empty.\n\n## Levels\n\n");
-    for (int l = 0; l < INS_N_LEVELS; l++)
-        md_level(b, (enum ins_level)l);
+    const ins_levels all = ins_levels_default();
+    INS_EACH_LEVEL(l, all)
+    md_level(b, l);
     ins_buf_text(b, "## Anomalies\n\n");
     md_table(b);
     for (int k = 0; k < INS_N_KINDS; k++)

@@ -24,12 +24,12 @@ static bool fails(struct hunt *hunt, const struct ins_part *part)
     hunt->st = ins_part_build(part, &hunt->cut, &h, hunt->err);
     if (hunt->st)
         return false;
-    struct ins_check_options o = {.levels = UINT32_C(1) << hunt->level,
+    struct ins_check_options o = {.levels = INS_LEVEL_BIT(hunt->level),
                                   .threads = 1,
                                   .max_listed = 1,
                                   .limit = hunt->limit};
     if (hunt->a)
-        o.levels |= UINT32_C(1) << hunt->a->breaks;
+        o.levels |= INS_LEVEL_BIT(hunt->a->breaks);
     bool yes = false;
     struct ins_error ignored = {0};
     if (h->n_ops && !ins_check(h, &o, &r, &ignored))

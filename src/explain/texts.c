@@ -8,22 +8,12 @@
 
 bool ins_level_forbids(enum ins_level level, enum ins_kind kind, enum ins_suffix suffix)
 {
-    if (suffix == INS_REALTIME)
-        return level == INS_SSER;
-    if (kind == INS_NON_REPEATABLE_READ && level == INS_CI)
-        return true;
-    if (level == INS_CI)
-        return false;
-    return (ins_level_table[level].implies >> ins_kind_table[kind].breaks) & 1;
+    return (ins_level_below(level) & ins_kind_breaks(kind, suffix)) != 0;
 }
 
 bool ins_level_forbids_this(enum ins_level level, const struct ins_anomaly *a)
 {
-    if (a->suffix == INS_REALTIME)
-        return level == INS_SSER;
-    if (a->kind == INS_NON_REPEATABLE_READ && level == INS_CI)
-        return true;
-    return (ins_level_table[level].implies >> a->breaks) & 1;
+    return ins_level_implies(level, a->breaks);
 }
 
 void ins_say_title(struct ins_buf *b, enum ins_kind kind, enum ins_suffix suffix)

@@ -29,6 +29,8 @@ struct ins_level_text {
     const char *references;
     enum ins_kind forbids; /* an example that it is the first to forbid */
     int permits;           /* one that it permits, -1 for none */
+    const struct ins_level_text
+        *strong; /* of its strong variant, if that has its own */
 };
 
 struct ins_kind_text {
@@ -40,7 +42,10 @@ struct ins_kind_text {
     struct ins_example example;
 };
 
-extern const struct ins_level_text ins_level_texts[INS_N_LEVELS];
+/* The text of a level's base level, or its own where it has one. */
+const struct ins_level_text *ins_level_text(enum ins_level level);
+/* What the variant changes about that; NULL when there is nothing to add. */
+const char *ins_variant_text(enum ins_level level);
 extern const struct ins_kind_text ins_kind_texts[INS_N_KINDS];
 /* What the suffix of a strong anomaly's name adds; NULL for INS_PLAIN. */
 extern const char *const ins_suffix_texts[INS_N_SUFFIXES];

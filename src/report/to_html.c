@@ -359,11 +359,12 @@ static void put_heading(struct sheet *p)
         ins_buf_fmt(p->b, ",\"letter\":\"%c\"", ins_kind_table[a->kind].letter);
     ins_buf_text(p->b, ",\"forbids\":[");
     bool first = true;
-    for (int l = 0; l < INS_N_LEVELS; l++)
-        if (ins_level_forbids_this((enum ins_level)l, a)) {
-            ins_buf_fmt(p->b, "%s\"%s\"", first ? "" : ",", ins_level_table[l].id);
-            first = false;
-        }
+    const ins_levels all = ins_levels_default();
+    INS_EACH_LEVEL(l, all)
+    if (ins_level_forbids_this(l, a)) {
+        ins_buf_fmt(p->b, "%s\"%s\"", first ? "" : ",", ins_level_table[l].id);
+        first = false;
+    }
     ins_buf_text(p->b, "],\"headline\":");
     ins_say_headline(&p->text, p->s);
     put_said(p->b, &p->text);
@@ -436,7 +437,7 @@ static void put_levels(struct ins_buf *b, const struct ins_result *r)
                     first ? "\n" : ",\n", ins_level_table[l].id,
                     ins_level_table[l].name, ins_verdict_word(level->verdict));
         ins_buf_fmt(b, ",\"seconds\":%.6f,\"meaning\":", level->seconds);
-        put_string(b, ins_level_texts[l].meaning);
+        put_string(b, ins_level_text((enum ins_level)l)->meaning);
         if (level->verdict == INS_UNDECIDED && level->why) {
             ins_buf_text(b, ",\"why\":");
             put_string(b, level->why);
@@ -444,7 +445,8 @@ static void put_levels(struct ins_buf *b, const struct ins_result *r)
         ins_buf_char(b, '}');
         first = false;
     }
-    const enum ins_level best = ins_result_strongest(r);
+    const enum ins_level best =
+        ins_levels_before(ins_result_strongest(r), INS_N_LEVELS);
     ins_buf_text(b, "],\"strongest\":");
     put_string(b, best == INS_N_LEVELS ? "" : ins_level_table[best].id);
 }

@@ -77,7 +77,8 @@ static void put_levels(struct ins_buf *b, const struct ins_result *r)
         first = false;
     }
     ins_buf_text(b, "],");
-    const enum ins_level best = ins_result_strongest(r);
+    const enum ins_level best =
+        ins_levels_before(ins_result_strongest(r), INS_N_LEVELS);
     if (best == INS_N_LEVELS)
         ins_buf_text(b, "\n   \"strongest\": null,");
     else

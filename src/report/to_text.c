@@ -192,7 +192,8 @@ static void print_level(const struct page *p, const struct ins_result *r,
 
 static void print_strongest(const struct page *p, const struct ins_result *r)
 {
-    const enum ins_level best = ins_result_strongest(r);
+    const enum ins_level best =
+        ins_levels_before(ins_result_strongest(r), INS_N_LEVELS);
     bool failed = false;
     bool undecided = false;
     for (int l = 0; l < INS_N_LEVELS; l++) {
@@ -533,11 +534,12 @@ static void print_meaning(struct page *p, const struct ins_anomaly *a)
     }
     ins_buf_text(&text, "Forbidden by ");
     bool first = true;
-    for (int l = 0; l < INS_N_LEVELS; l++)
-        if (ins_level_forbids_this((enum ins_level)l, a)) {
-            ins_buf_fmt(&text, "%s%s", first ? "" : ", ", ins_level_table[l].id);
-            first = false;
-        }
+    const ins_levels all = ins_levels_default();
+    INS_EACH_LEVEL(l, all)
+    if (ins_level_forbids_this(l, a)) {
+        ins_buf_fmt(&text, "%s%s", first ? "" : ", ", ins_level_table[l].id);
+        first = false;
+    }
     ins_buf_fmt(&text, "; more: insula explain %s", name);
     ins_blanks(p->b, 4);
     ink(p, DIM);

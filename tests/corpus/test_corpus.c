@@ -75,7 +75,7 @@ static bool take_row(struct ins_vec_entry *all, const char *line)
         if (all->failed)
             return false;
     }
-    all->at[i].levels |= 1u << l;
+    all->at[i].levels |= INS_LEVEL_BIT(l);
     all->at[i].verdict[l] = pass ? INS_PASS : INS_FAIL;
     return true;
 }

@@ -72,8 +72,9 @@ static const char *read_expected(const char *path, struct expected *e)
     while (fine && fgets(line, sizeof line, in))
         fine = take_line(e, line);
     (void)fclose(in);
-    for (int l = 0; l < INS_N_LEVELS; l++)
-        fine = fine && e->verdict[l] != INS_NOT_ASKED;
+    const ins_levels all = ins_levels_default();
+    INS_EACH_LEVEL(l, all)
+    fine = fine && e->verdict[l] != INS_NOT_ASKED;
     return fine ? NULL : "it does not state one verdict for each level";
 }
 
@@ -104,9 +105,11 @@ static const char *wrong_oracle(const struct ins_history *h, const struct expect
     struct tiny_history tiny;
     if (!tiny_from_history(&tiny, h))
         return NULL;
-    const unsigned holds = oracle_levels(&tiny);
+    const ins_levels holds = oracle_levels(&tiny);
     const bool gave_up = e->verdict[INS_SER] == INS_UNDECIDED;
-    for (int l = 0; l < INS_N_LEVELS; l++) {
+    const ins_levels all = ins_levels_default();
+    INS_EACH_LEVEL(l, all)
+    {
         const bool passes = (holds >> l) & 1;
         /* without times sser has no answer; what else is unknown the checker gave up */
         const bool no_answer = l == INS_SSER && passes && !tiny_has_times(&tiny);
@@ -134,8 +137,9 @@ static const char *wrong_result(const struct ins_history *h, const struct ins_re
 static void print_result(const struct ins_result *r)
 {
     static const char *const word[] = {"-", "pass", "fail", "unknown"};
-    for (int l = 0; l < INS_N_LEVELS; l++)
-        printf("#   %s %s\n", ins_level_table[l].id, word[r->level[l].verdict]);
+    const ins_levels all = ins_levels_default();
+    INS_EACH_LEVEL(l, all)
+    printf("#   %s %s\n", ins_level_table[l].id, word[r->level[l].verdict]);
     for (size_t i = 0; i < r->anomaly.len; i++) {
         char name[64];
         ins_anomaly_name(r->anomaly.at[i].kind, r->anomaly.at[i].suffix, name,
@@ -146,8 +150,7 @@ static void print_result(const struct ins_result *r)
 
 static const char *run_file(const char *path)
 {
-    const struct ins_check_options all = {.levels = (1u << INS_N_LEVELS) - 1,
-                                          .threads = 1};
+    const struct ins_check_options all = {.levels = ins_levels_default(), .threads = 1};
     const struct ins_read_options as_detected = {.threads = 1};
     struct ins_error err = {0};
     struct ins_history *h = NULL;

@@ -13,7 +13,7 @@
 /* The verdicts of the checkers; false when there are none. */
 static bool check_all(const struct ins_history *h, struct ins_result **out)
 {
-    const struct ins_check_options all = {.levels = (1u << INS_N_LEVELS) - 1,
+    const struct ins_check_options all = {.levels = ins_levels_decided(),
                                           .threads = 1,
                                           .max_listed = 100,
                                           .certificate = true};
@@ -67,22 +67,32 @@ static const char *wrong_counts(const struct ins_history *h, const struct ins_re
 /* ---- verdicts ---- */
 
 /* Must the checkers leave this open: nothing tells real time? */
-static bool has_no_answer(const struct ins_history *h, int level, unsigned holds)
+static bool has_no_answer(const struct ins_history *h, enum ins_level level,
+                          ins_levels holds)
 {
-    return level == INS_SSER && !h->has_times && ((holds >> INS_SER) & 1);
+    return ins_model_of(level).real_time && !h->has_times &&
+           (holds &
+            ins_levels_of(UINT32_C(1) << ins_level_table[level].base, INS_AS_IS));
 }
 
+#define FIXED(NAME, ID, ...) [INS_##NAME] = ID WHAT,
+#define LEVEL(NAME, ID, STRONG, ...)                             \
+    [INS_FREE_##NAME] = "free-" ID WHAT, [INS_##NAME] = ID WHAT, \
+    [INS_STRONG_##NAME] = STRONG WHAT,
+
 static const char *const disagreement[INS_N_LEVELS] = {
-    "ci: not the oracle's verdict",  "rc: not the oracle's verdict",
-    "ra: not the oracle's verdict",  "cc: not the oracle's verdict",
-    "pc: not the oracle's verdict",  "si: not the oracle's verdict",
-    "ser: not the oracle's verdict", "sser: not the oracle's verdict"};
+#define WHAT ": not the oracle's verdict"
+#include "level/levels.def"
+#undef WHAT
+};
 
 static const char *wrong_verdicts(const struct ins_history *h,
-                                  const struct ins_result *r, unsigned holds,
+                                  const struct ins_result *r, ins_levels holds,
                                   struct tally *tally)
 {
-    for (int l = 0; l < INS_N_LEVELS; l++) {
+    const ins_levels decided = ins_levels_decided();
+    INS_EACH_LEVEL(l, decided)
+    {
         const bool expected = (holds >> l) & 1;
         const enum ins_verdict got = r->level[l].verdict;
         const enum ins_verdict want = has_no_answer(h, l, holds) ? INS_UNDECIDED
@@ -131,9 +141,10 @@ static enum ins_verdict certified(const struct ins_buf *text, int level)
 }
 
 static const char *const bare[INS_N_LEVELS] = {
-    "ci: no certificate",  "rc: no certificate",  "ra: no certificate",
-    "cc: no certificate",  "pc: no certificate",  "si: no certificate",
-    "ser: no certificate", "sser: no certificate"};
+#define WHAT ": no certificate"
+#include "level/levels.def"
+#undef WHAT
+};
 
 /* Every verdict has a block that states it, and the blocks verify. */
 static const char *wrong_certificate(const struct ins_history *h,
@@ -143,7 +154,9 @@ static const char *wrong_certificate(const struct ins_history *h,
     const struct ins_buf *text = &r->certificate->text;
     if (ins_verify(h, text->at, text->len, NULL, NULL, &err) != INS_OK)
         return "the certificate does not verify";
-    for (int l = 0; l < INS_N_LEVELS; l++) {
+    const ins_levels decided = ins_levels_decided();
+    INS_EACH_LEVEL(l, decided)
+    {
         const enum ins_verdict is = r->level[l].verdict, said = certified(text, l);
         if (said != INS_NOT_ASKED && said != is)
             return "the certificate states another verdict";
@@ -213,15 +226,15 @@ const char *compare_history(const struct tiny_history *tiny, struct tally *tally
 static void write_verdicts(const struct tiny_history *tiny, FILE *out)
 {
     static const char *const word[] = {"-", "pass", "fail", "unknown"};
-    const unsigned holds = oracle_levels(tiny);
+    const ins_levels holds = oracle_levels(tiny);
     struct ins_error err = {0};
     struct ins_history *h;
     struct ins_result *r = NULL;
     if (tiny_build(tiny, &h, &err) == INS_OK && check_all(h, &r)) {
-        for (int l = 0; l < INS_N_LEVELS; l++)
-            (void)fprintf(out, "# %s: oracle %s, checker %s\n", ins_level_table[l].id,
-                          (holds >> l) & 1 ? "pass" : "fail",
-                          word[r->level[l].verdict]);
+        const ins_levels decided = ins_levels_decided();
+        INS_EACH_LEVEL(l, decided)
+        (void)fprintf(out, "# %s: oracle %s, checker %s\n", ins_level_table[l].id,
+                      (holds >> l) & 1 ? "pass" : "fail", word[r->level[l].verdict]);
         for (size_t i = 0; i < r->anomaly.len; i++) {
             char name[64];
             const struct ins_anomaly *a = &r->anomaly.at[i];

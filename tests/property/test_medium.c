@@ -187,21 +187,21 @@ static const char *wrong_verdicts(struct run *q, const struct ins_history *h,
                                   const struct ins_result *r)
 {
     const enum ins_level made = ins_level_find(q->o.level, strlen(q->o.level));
-    for (int l = 0; l < INS_N_LEVELS; l++) {
+    const ins_levels decided = ins_levels_decided();
+    INS_EACH_LEVEL(l, decided)
+    {
         const enum ins_verdict v = r->level[l].verdict;
-        const bool timeless = l == INS_SSER && !h->has_times;
+        const bool timeless = ins_model_of(l).real_time && !h->has_times;
         q->holds[l] += v == INS_PASS;
         q->fails[l] += v == INS_FAIL;
         q->unknown[l] += v == INS_UNDECIDED && !timeless;
         if (v == INS_UNDECIDED && !timeless)
             printf("# %s unknown: %s\n", ins_level_table[l].id, r->level[l].why);
-        if (v == INS_FAIL && !q->spoil && !q->o.inject &&
-            (ins_level_table[made].implies >> l & 1))
+        if (v == INS_FAIL && !q->spoil && !q->o.inject && ins_level_implies(made, l))
             return "the level it was made for fails";
-        for (int weaker = 0; v == INS_PASS && weaker < l; weaker++)
-            if ((ins_level_table[l].implies >> weaker & 1) &&
-                r->level[weaker].verdict != INS_PASS)
-                return "a level holds and a weaker one does not";
+        if (v == INS_PASS &&
+            (ins_level_below(l) & decided & ~ins_result_with(r, INS_PASS)))
+            return "a level holds and a weaker one does not";
     }
     return NULL;
 }
@@ -213,7 +213,9 @@ static const char *wrong_certificate(const struct ins_history *h,
     const struct ins_buf *text = &r->certificate->text;
     if (ins_verify(h, text->at, text->len, NULL, NULL, &err) != INS_OK)
         return "the certificate does not verify";
-    for (int l = 0; l < INS_N_LEVELS; l++) {
+    const ins_levels decided = ins_levels_decided();
+    INS_EACH_LEVEL(l, decided)
+    {
         char line[32];
         const int n =
             snprintf(line, sizeof line, "\nlevel %s %s\n", ins_level_table[l].id,
@@ -249,7 +251,7 @@ static const char *wrong_history(struct run *q, const struct ins_history *h)
 {
     struct ins_limit limit;
     ins_limit_init(&limit, LIMIT_SECONDS, 0);
-    const struct ins_check_options o = {.levels = (1u << INS_N_LEVELS) - 1,
+    const struct ins_check_options o = {.levels = ins_levels_decided(),
                                         .threads = 1,
                                         .max_listed = UINT32_MAX,
                                         .certificate = true,
@@ -310,9 +312,10 @@ int main(int argc, char **argv)
            " with open reads, %" PRIu64
            " anomalies true; of each level hold, fail, unknown:\n",
            q.judged, q.open, q.anomalies);
-    for (int l = 0; l < INS_N_LEVELS; l++)
-        printf("# %-5s %8" PRIu64 " %8" PRIu64 " %8" PRIu64 "\n", ins_level_table[l].id,
-               q.holds[l], q.fails[l], q.unknown[l]);
+    const ins_levels decided = ins_levels_decided();
+    INS_EACH_LEVEL(l, decided)
+    printf("# %-5s %8" PRIu64 " %8" PRIu64 " %8" PRIu64 "\n", ins_level_table[l].id,
+           q.holds[l], q.fails[l], q.unknown[l]);
     printf("%sok 1 - %lu of %lu histories are wrong\n", failed ? "not " : "", failed,
            count);
     return failed != 0;

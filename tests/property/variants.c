@@ -4,10 +4,10 @@
 
 /* The verdicts of the checkers on these levels, as bit sets. */
 struct verdicts {
-    unsigned passed, failed;
+    ins_levels passed, failed;
 };
 
-static bool verdicts_on(const struct tiny_history *tiny, unsigned levels,
+static bool verdicts_on(const struct tiny_history *tiny, ins_levels levels,
                         struct verdicts *out)
 {
     const struct ins_check_options o = {
@@ -19,9 +19,9 @@ static bool verdicts_on(const struct tiny_history *tiny, unsigned levels,
     if (tiny_build(tiny, &h, &err) != INS_OK)
         return false;
     const bool checked = ins_check(h, &o, &r, &err) == INS_OK;
-    for (int l = 0; checked && l < INS_N_LEVELS; l++) {
-        out->passed |= (unsigned)(r->level[l].verdict == INS_PASS) << l;
-        out->failed |= (unsigned)(r->level[l].verdict == INS_FAIL) << l;
+    if (checked) {
+        out->passed = ins_result_with(r, INS_PASS);
+        out->failed = ins_result_with(r, INS_FAIL);
     }
     ins_result_free(r);
     ins_history_free(h);
@@ -88,16 +88,7 @@ static bool is_read(const struct tiny_history *h, unsigned t)
     return false;
 }
 
-/* The strongest of the levels that passed, and ci: they stand for the others. */
-static unsigned strongest(unsigned passed)
-{
-    for (int l = INS_SSER; l > INS_CI; l--)
-        if (passed >> l & 1)
-            return (1u << l) | (passed & 1u << INS_CI);
-    return passed;
-}
-
-static const char *wrong_without_reads(const struct tiny_history *h, unsigned passed)
+static const char *wrong_without_reads(const struct tiny_history *h, ins_levels passed)
 {
     struct verdicts now;
     for (unsigned t = 0; t < h->n_txns; t++)
@@ -114,7 +105,7 @@ static const char *wrong_without_reads(const struct tiny_history *h, unsigned pa
     return NULL;
 }
 
-static const char *wrong_without_txns(const struct tiny_history *h, unsigned passed)
+static const char *wrong_without_txns(const struct tiny_history *h, ins_levels passed)
 {
     struct verdicts now;
     for (unsigned t = 0; t < h->n_txns; t++) {
@@ -141,8 +132,12 @@ static bool has_equal_elements(const struct tiny_history *h)
 
 const char *compare_variants(const struct tiny_history *h, struct ins_rng *rng)
 {
-    const unsigned all = (1u << INS_N_LEVELS) - 1;
-    const unsigned one = 1u << ins_rng_below(rng, INS_N_LEVELS);
+    const ins_levels all = ins_levels_decided();
+    enum ins_level l = ins_levels_from(all, (enum ins_level)0);
+    for (unsigned skip = ins_rng_below(rng, (unsigned)__builtin_popcountll(all));
+         skip--;)
+        l = ins_levels_from(all, (enum ins_level)(l + 1));
+    const ins_levels one = INS_LEVEL_BIT(l);
     struct verdicts is, other, alone;
     const struct tiny_history renamed = rename_all(h, rng);
     if (!verdicts_on(h, all, &is) || !verdicts_on(&renamed, all, &other) ||
@@ -155,11 +150,11 @@ const char *compare_variants(const struct tiny_history *h, struct ins_rng *rng)
     if (((is.passed | is.failed) & one) != (alone.passed | alone.failed) &&
         !has_equal_elements(h))
         return "a level alone has no verdict";
-    for (int l = 0; l < INS_N_LEVELS; l++)
-        if (((is.passed >> l) & 1) && (is.failed & ins_level_table[l].implies))
-            return "a level holds and a weaker one fails";
+    INS_EACH_LEVEL(passed, is.passed)
+    if (is.failed & ins_level_below(passed))
+        return "a level holds and a weaker one fails";
     if (!is.passed)
         return NULL;
-    const char *wrong = wrong_without_reads(h, strongest(is.passed));
-    return wrong ? wrong : wrong_without_txns(h, strongest(is.passed));
+    const char *wrong = wrong_without_reads(h, ins_levels_maximal(is.passed));
+    return wrong ? wrong : wrong_without_txns(h, ins_levels_maximal(is.passed));
 }

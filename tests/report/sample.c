@@ -74,11 +74,12 @@ static struct ins_anomaly *add(struct ins_result *r, enum ins_kind kind,
                          (struct ins_anomaly){.kind = kind, .breaks = breaks});
     must(!r->anomaly.failed);
     r->count[kind][INS_PLAIN]++;
-    for (int l = 0; l < INS_N_LEVELS; l++)
-        if ((ins_level_table[l].implies >> breaks) & 1) {
-            r->level[l].verdict = INS_FAIL;
-            r->level[l].kinds |= UINT64_C(1) << kind;
-        }
+    const ins_levels broken = ins_level_above(breaks) & ins_levels_default();
+    INS_EACH_LEVEL(l, broken)
+    {
+        r->level[l].verdict = INS_FAIL;
+        r->level[l].kinds |= UINT64_C(1) << kind;
+    }
     return &r->anomaly.at[r->anomaly.len - 1];
 }
 
@@ -193,9 +194,9 @@ void sample_make(struct sample *s)
     s->h = make_history();
     s->r = calloc(1, sizeof *s->r);
     must(s->r != NULL);
-    for (int l = 0; l < INS_N_LEVELS; l++)
-        s->r->level[l] =
-            (struct ins_level_result){.verdict = INS_PASS, .seconds = 1e-4};
+    const ins_levels all = ins_levels_default();
+    INS_EACH_LEVEL(l, all)
+    s->r->level[l] = (struct ins_level_result){.verdict = INS_PASS, .seconds = 1e-4};
     add_reads(s->r, s->h);
     add_lost_update(s->r, s->h);
     add_conflict(s->r, s->h);

@@ -50,17 +50,17 @@ struct base {
 
 static unsigned begin_of(const struct base *b, ins_txn t)
 {
-    return b->level == INS_PC || b->level == INS_SI ? 2 * t : t;
+    return ins_model_of(b->level).split ? 2 * t : t;
 }
 
 static unsigned commit_of(const struct base *b, ins_txn t)
 {
-    return b->level == INS_PC || b->level == INS_SI ? 2 * t + 1 : t;
+    return ins_model_of(b->level).split ? 2 * t + 1 : t;
 }
 
 static unsigned ww_of(const struct base *b, ins_txn t)
 {
-    return b->level == INS_SI ? begin_of(b, t) : commit_of(b, t);
+    return ins_model_of(b->level).apart ? begin_of(b, t) : commit_of(b, t);
 }
 
 static bool writes(const struct base *b, ins_txn t, ins_key k)
@@ -118,9 +118,9 @@ static void add_facts(struct base *b)
             (void)add(b, begin_of(b, t), commit_of(b, t));
         for (ins_txn u = 1; u < h->n_txns; u++) {
             const bool session = h->txn_session[t] == h->txn_session[u] && t < u;
-            const bool time = b->level == INS_SSER && h->txn_end[t] != INS_NO_TIME &&
-                              h->txn_begin[u] != INS_NO_TIME &&
-                              h->txn_end[t] < h->txn_begin[u];
+            const bool time =
+                ins_model_of(b->level).real_time && h->txn_end[t] != INS_NO_TIME &&
+                h->txn_begin[u] != INS_NO_TIME && h->txn_end[t] < h->txn_begin[u];
             if (session || time)
                 (void)add(b, commit_of(b, t), begin_of(b, u));
         }
@@ -168,7 +168,7 @@ static bool force(struct base *b, const struct read *r)
 static bool force_pairs(struct base *b)
 {
     bool more = false;
-    for (ins_txn t = 1; b->level == INS_SI && t < b->h->n_txns; t++)
+    for (ins_txn t = 1; ins_model_of(b->level).apart && t < b->h->n_txns; t++)
         for (ins_txn u = 1; u < b->h->n_txns; u++)
             for (ins_key k = 0; u != t && k < b->h->n_keys; k++)
                 if (writes(b, t, k) && writes(b, u, k) &&
@@ -359,7 +359,7 @@ static const char *try_level(const struct ins_history *h, enum ins_level level,
     struct ins_error err = {0};
     struct ins_result *r = NULL;
     const char *wrong = NULL;
-    const struct ins_check_options o = {.levels = 1u << level, .threads = 1};
+    const struct ins_check_options o = {.levels = INS_LEVEL_BIT(level), .threads = 1};
     if (ins_check(h, &o, &r, &err) != INS_OK)
         return "it is not checked";
     for (size_t i = 0; i < r->anomaly.len && !wrong; i++) {
@@ -396,9 +396,13 @@ int main(int argc, char **argv)
         tiny_random(&tiny, &profiles[i % 4], &rng);
         if (tiny_build(&tiny, &h, &err) != INS_OK)
             wrong = "it does not build";
-        for (int l = INS_PC; l <= INS_SSER && !wrong; l++)
-            if (l != INS_SSER || h->has_times)
-                wrong = try_level(h, (enum ins_level)l, &t);
+        const ins_levels all =
+            ins_levels_of(INS_BASE(PC) | INS_BASE(SI) | INS_BASE(SER),
+                          INS_AS_IS | INS_WITH_TIME) &
+            ins_levels_decided();
+        INS_EACH_LEVEL(l, all)
+        if (!wrong && (h->has_times || !ins_model_of(l).real_time))
+            wrong = try_level(h, l, &t);
         ins_history_free(h);
         if (wrong) {
             printf("# %s\n# ", wrong);

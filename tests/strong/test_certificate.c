@@ -48,7 +48,7 @@ struct run {
     struct ins_rng rng;
     struct tiny_history tiny;
     struct ins_history *h;
-    unsigned holds; /* the truth: bit set of levels */
+    ins_levels holds; /* the truth: bit set of levels */
     char text[MAX_TEXT];
     size_t len;
     uint64_t made, accepted, rejected;
@@ -68,15 +68,17 @@ static bool verifies(const struct run *q, const char *text, size_t len)
 /* Is every "level L pass|fail" of the text what the oracle says? */
 static bool claims_hold(const struct run *q, const char *text, size_t len)
 {
-    static const char *const id[] = {"ci", "rc", "ra", "cc", "pc", "si", "ser", "sser"};
+    const ins_levels all = ins_levels_decided();
     for (const char *at = text;
          (at = memmem(at, (size_t)(text + len - at), "level ", 6)); at += 6)
-        for (int l = 0; l < 8; l++) {
-            const size_t n = strlen(id[l]);
-            if (strncmp(at + 6, id[l], n) != 0 || at[6 + n] != ' ')
+        INS_EACH_LEVEL(l, all)
+        {
+            const char *id = ins_level_table[l].id;
+            const size_t n = strlen(id);
+            if (strncmp(at + 6, id, n) != 0 || at[6 + n] != ' ')
                 continue;
             const bool pass = !strncmp(at + 7 + n, "pass", 4);
-            if (pass != ((q->holds >> (INS_CI + l) & 1) != 0))
+            if (pass != ins_levels_has(q->holds, l))
                 return false;
         }
     return true;
@@ -161,11 +163,16 @@ static void spoil_and_verify(struct run *q)
 }
 
 /* All levels, or one alone. */
-static uint32_t choose_levels(struct run *q)
+static ins_levels choose_levels(struct run *q)
 {
+    const ins_levels all = ins_levels_decided();
     if (ins_rng_below(&q->rng, 2))
-        return (1u << INS_N_LEVELS) - 1;
-    return 1u << (INS_RC + ins_rng_below(&q->rng, INS_N_LEVELS - INS_RC));
+        return all;
+    unsigned i = ins_rng_below(&q->rng, (unsigned)__builtin_popcountll(all));
+    INS_EACH_LEVEL(l, all)
+    if (i-- == 0)
+        return INS_LEVEL_BIT(l);
+    return all;
 }
 
 /* Does every verdict have a block? */
@@ -182,16 +189,14 @@ static bool is_complete(const struct run *q, const struct ins_result *r)
     return true;
 }
 
-static unsigned levels_that_hold(const struct ins_history *h)
+static ins_levels levels_that_hold(const struct ins_history *h)
 {
-    const struct ins_check_options all = {.levels = (1u << INS_N_LEVELS) - 1,
-                                          .threads = 1};
+    const struct ins_check_options all = {.levels = ins_levels_decided(), .threads = 1};
     struct ins_error err = {0};
     struct ins_result *r = NULL;
-    unsigned holds = 0;
+    ins_levels holds = 0;
     if (ins_check(h, &all, &r, &err) == INS_OK)
-        for (int l = 0; l < INS_N_LEVELS; l++)
-            holds |= (unsigned)(r->level[l].verdict == INS_PASS) << l;
+        holds = ins_result_with(r, INS_PASS);
     ins_result_free(r);
     return holds;
 }
@@ -208,7 +213,7 @@ static void take_stock(struct run *q)
 }
 
 /* Judge the certificate of q->tiny at these levels. */
-static void judge(struct run *q, bool tiny, uint32_t levels)
+static void judge(struct run *q, bool tiny, ins_levels levels)
 {
     struct ins_error err = {0};
     struct ins_result *r = NULL;
@@ -254,12 +259,17 @@ static void one_history(struct run *q)
 
 static void told_histories(struct run *q)
 {
+    const ins_levels all = ins_levels_decided();
     for (size_t i = 0; i < sizeof told / sizeof *told && !q->wrong; i++)
-        for (int l = INS_RC; l < INS_N_LEVELS && !q->wrong; l++)
+        INS_EACH_LEVEL(l, all)
+        {
+            if (q->wrong)
+                break;
             if (tiny_parse(&q->tiny, told[i]))
-                judge(q, false, 1u << l);
+                judge(q, false, INS_LEVEL_BIT(l));
             else
                 q->wrong = "a history cannot be read";
+        }
 }
 
 int main(int argc, char **argv)

@@ -2,14 +2,16 @@
 
 #include <assert.h>
 
-uint32_t oracle_levels(const struct tiny_history *h)
+ins_levels oracle_levels(const struct tiny_history *h)
 {
     const uint32_t holds = oracle_check(h);
-    uint32_t levels = 0;
-    for (int l = 0; l < INS_N_LEVELS; l++) {
+    const ins_levels decided = ins_levels_decided();
+    ins_levels levels = 0;
+    INS_EACH_LEVEL(l, decided)
+    {
         const unsigned level = oracle_find(ins_level_table[l].id);
         assert(level < ORACLE_LEVELS); /* a level that the oracle does not know */
-        levels |= (uint32_t)(holds >> level & 1) << l;
+        levels |= (ins_levels)(holds >> level & 1) << l;
     }
     return levels;
 }

@@ -5,7 +5,7 @@
 #include "check/result.h"
 #include "oracle.h"
 
-/* Bit set of enum ins_level: those that hold. */
-uint32_t oracle_levels(const struct tiny_history *h);
+/* Those that hold, of the levels that can be checked. */
+ins_levels oracle_levels(const struct tiny_history *h);
 
 #endif

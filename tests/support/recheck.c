@@ -115,20 +115,23 @@ static bool list_shows(const struct ins_history *h, const struct ins_edge *e)
 
 static bool is_base(enum ins_edge_type t, enum ins_level level)
 {
-    return t == INS_SO || t == INS_WR || (t == INS_WW && level != INS_PC) ||
-           (t == INS_RT && level == INS_SSER);
+    return t == INS_SO || t == INS_WR ||
+           (t == INS_WW &&
+            ins_base_table[ins_level_table[level].base].ww_end == INS_BEGIN_END) ||
+           (t == INS_RT && ins_model_of(level).real_time);
 }
 
 /* May `next` follow `previous` in a cycle of the level's relation? */
 static bool may_follow(enum ins_edge_type previous, enum ins_edge_type next,
                        enum ins_level level)
 {
+    const struct ins_model m = ins_model_of(level);
     if (next == INS_RT)
-        return level == INS_SSER;
-    if (next == INS_RW && (level == INS_PC || level == INS_SI))
+        return m.real_time;
+    if (next == INS_RW && m.split)
         return is_base(previous, level);
     if (next == INS_CO || next == INS_RW)
-        return next == INS_CO ? level <= INS_CC : level >= INS_PC;
+        return m.versions == (next == INS_RW);
     return true;
 }
 
@@ -268,7 +271,7 @@ static const char *check_assumed_edge(const struct context *c, const struct ins_
     if (!c->branch)
         return "an assumption outside a branch";
     if (e->type == INS_CO)
-        return c->a->breaks <= INS_CC ? NULL : "an assumed commit order";
+        return !ins_model_of(c->a->breaks).versions ? NULL : "an assumed commit order";
     if (e->type == INS_WW)
         return writes(c->h, e->from, e->key, INS_NONE) &&
                        writes(c->h, e->to, e->key, INS_NONE)
@@ -337,7 +340,7 @@ static const char *check_cycle(const struct context *c, uint32_t first, uint32_t
         if (e[i].to != e[(i + 1) % n].from)
             return "the cycle does not close";
     }
-    if (c->branch && c->a->breaks <= INS_CC)
+    if (c->branch && !ins_model_of(c->a->breaks).versions)
         return NULL; /* an assumed commit order may be told by a version order */
     return fits_level(c, first, n, INS_CO) ? NULL : "no cycle of its level";
 }
