@@ -171,6 +171,17 @@ static bool check_levels(const char *text)
     return true;
 }
 
+/* A second -l adds to the first. */
+static bool add_levels(struct options *o, const char *text)
+{
+    const size_t used = strlen(o->levels);
+    const int n = snprintf(o->levels + used, sizeof o->levels - used, "%s%s",
+                           used ? "," : "", text);
+    if (n < 0 || (size_t)n >= sizeof o->levels - used)
+        return complain("too many levels"), false;
+    return true;
+}
+
 static bool check_format(const char *word)
 {
     struct suggestion s;
@@ -202,7 +213,8 @@ static bool take_value(struct options *o, enum option_id id, const char *text)
     case LEVEL:
         return check_level(text);
     case LEVELS:
-        return check_levels(text);
+        o->text[id] = o->levels;
+        return check_levels(text) && add_levels(o, text);
     case FORMAT:
         return check_format(text);
     }

@@ -46,6 +46,7 @@ enum option_id {
 struct options {
     enum command_id command;
     const char *text[N_OPTIONS]; /* as given, else the default, else NULL */
+    char levels[512];            /* of LEVELS, which add up when they are repeated */
     double number[N_OPTIONS];    /* of WHOLE, REAL and SIZE */
     unsigned given[N_OPTIONS];   /* how often it was given */
     char **arg;

@@ -202,7 +202,8 @@ typedef int insula_progress(void *context, const char *stage, uint64_t done,
                             uint64_t total);
 
 struct insula_check_options {
-    const char *levels;      /* "rc,si" or "all" (NULL: all it can decide) */
+    const char *levels;      /* "rc,free-si" or "all", the default levels that the
+                                history can decide, as NULL does; "all,free-si" */
     double timeout_s;        /* 0: none */
     uint64_t memory_limit;   /* bytes; 0: none */
     unsigned threads;        /* 0: as many as there are processors */
@@ -221,7 +222,11 @@ INSULA_API void insula_result_free(struct insula_result *result);
 /* "pass", "fail", "unknown", or NULL for a level that was not asked for. */
 INSULA_API const char *insula_result_verdict(const struct insula_result *result,
                                              const char *level);
-/* The strongest level that passed, or NULL. */
+/* What holds is a set, for levels are no chain: the i-th of the strongest levels that
+ * passed, those that no other one that passed implies; NULL past the last. */
+INSULA_API const char *insula_result_maximal(const struct insula_result *result,
+                                             unsigned i);
+/* The last of these, or NULL when no level passed. */
 INSULA_API const char *insula_result_strongest(const struct insula_result *result);
 /* 0, 1 or 2: the exit status that the verdicts ask for. */
 INSULA_API int insula_result_status(const struct insula_result *result);

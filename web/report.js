@@ -50,12 +50,12 @@ const A = () => H().anomalies[state.anomaly];
 
 function verdictLine(h) {
   if (h.error) return "This history was not checked";
-  const best = h.levels.find(l => l.id === h.strongest);
+  const best = h.levels.filter(l => h.strongest.includes(l.id)).map(l => l.name).join(" and ");
   const failed = h.levels.filter(l => l.verdict === "fail");
-  if (!failed.length && best) return "Holds: " + best.name;
+  if (!failed.length && best) return "Holds: " + best;
   if (!failed.length) return "No level could be decided";
   if (!best) return failed[0].name[0].toUpperCase() + failed[0].name.slice(1) + " is violated, and nothing else holds";
-  return failed[0].name[0].toUpperCase() + failed[0].name.slice(1) + " is violated; " + best.name + " holds";
+  return failed[0].name[0].toUpperCase() + failed[0].name.slice(1) + " is violated; " + best + (h.strongest.length > 1 ? " hold" : " holds");
 }
 
 function drawTop() {
@@ -77,9 +77,9 @@ function drawLadder() {
   const list = el("ol", {class: "ladder"});
   for (const l of H().levels || []) {
     const [sign, word] = VERDICT[l.verdict];
-    list.append(el("li", {class: l.verdict + (l.id === H().strongest ? " best" : ""), title: l.why ? l.why : l.meaning},
+    list.append(el("li", {class: l.verdict + (H().strongest.includes(l.id) ? " best" : ""), title: l.why ? l.why : l.meaning},
       el("span", {class: "id"}, l.id), el("span", {class: "sec"}, l.seconds > 0 ? seconds(l.seconds) : ""),
-      el("span", {class: "nm"}, l.name), el("span", {class: "vd"}, sign + " " + word)));
+      el("span", {class: "nm"}, l.name + (l.free ? ", but for session order" : "")), el("span", {class: "vd"}, sign + " " + word)));
   }
   const open = (H().levels || []).filter(l => l.why);
   $("verdict").replaceChildren(list, open.length

@@ -1,40 +1,46 @@
 /* check.c - checking behind the public header. */
 #include "check/check.h"
 
+#include "base/buf.h"
 #include "check/certificate.h"
 #include "handle.h"
 
 #include <string.h>
 
-/* The levels named in "rc,si"; 0 for all that can be decided.  False when one is
- * unknown. */
-static bool parse_levels(const char *text, ins_levels *levels,
+static bool unknown_level(const char *name, size_t len, struct insula_error *error)
+{
+    const ins_levels all = ins_levels_default();
+    struct ins_buf ids = {0};
+    INS_EACH_LEVEL(l, all)
+    ins_buf_fmt(&ids, "%s, ", ins_level_table[l].id);
+    ins_buf_char(&ids, 0);
+    (void)ins_handle_fail(error, INSULA_E_USAGE,
+                          "unknown level '%.*s', expected some of %sor all", (int)len,
+                          name, ids.failed ? "" : ids.at);
+    ins_buf_release(&ids);
+    return false;
+}
+
+/* The levels named in "rc,si"; "all" stands for those that are decided by default, as
+ * no text does.  False when one is unknown. */
+static bool parse_levels(const char *text, struct ins_check_options *o,
                          struct insula_error *error)
 {
-    *levels = 0;
-    if (!text || !strcmp(text, "all"))
-        return true;
-    while (*text) {
+    o->with_default = !text;
+    while (text && *text) {
         const size_t n = strcspn(text, ", ");
-        if (n == 3 && !strncmp(text, "all", n)) {
-            *levels = 0;
-            return true;
-        }
-        const enum ins_level l = n ? ins_level_find(text, n) : INS_N_LEVELS;
-        if (n && l == INS_N_LEVELS) {
-            (void)ins_handle_fail(error, INSULA_E_USAGE,
-                                  "unknown level '%.*s', expected some of ci, rc, ra, "
-                                  "cc, pc, si, ser, sser, or all",
-                                  (int)n, text);
-            return false;
-        }
-        if (n)
-            *levels |= INS_LEVEL_BIT(l);
+        const bool all = n == 3 && !strncmp(text, "all", n);
+        const enum ins_level l = n && !all ? ins_level_find(text, n) : INS_N_LEVELS;
+        if (n && !all && l == INS_N_LEVELS)
+            return unknown_level(text, n, error);
+        o->with_default |= all;
+        if (l != INS_N_LEVELS)
+            o->levels |= INS_LEVEL_BIT(l);
         text += n + (text[n] != '\0');
     }
-    if (!*levels)
+    if (!o->levels && !o->with_default)
         (void)ins_handle_fail(error, INSULA_E_USAGE, "no level given");
-    return *levels != 0;
+    return o->levels || o->with_default;
 }
 
 static int report_progress(void *context, const char *stage, uint64_t done,
@@ -73,7 +79,7 @@ struct insula_result *insula_check(const struct insula_history *history,
     };
     struct ins_error err = {0};
     struct ins_result *r = NULL;
-    if (!parse_levels(o->levels, &check.levels, error))
+    if (!parse_levels(o->levels, &check, error))
         return NULL;
     enum ins_status st = ins_check(history->history, &check, &r, &err);
     if (st == INS_OK && o->certificate && !save_certificate(r, o->certificate, &err))
@@ -112,16 +118,20 @@ const char *insula_result_strongest(const struct insula_result *result)
     return l == INS_N_LEVELS ? NULL : ins_level_table[l].id;
 }
 
+const char *insula_result_maximal(const struct insula_result *result, unsigned i)
+{
+    const ins_levels best = ins_result_strongest(result->result);
+    INS_EACH_LEVEL(l, best)
+    if (i-- == 0)
+        return ins_level_table[l].id;
+    return NULL;
+}
+
 int insula_result_status(const struct insula_result *result)
 {
-    int status = 0;
-    for (int l = 0; l < INS_N_LEVELS; l++) {
-        if (result->result->level[l].verdict == INS_FAIL)
-            return 1;
-        if (result->result->level[l].verdict == INS_UNDECIDED)
-            status = 2;
-    }
-    return status;
+    if (ins_result_with(result->result, INS_FAIL))
+        return 1;
+    return ins_result_with(result->result, INS_UNDECIDED) ? 2 : 0;
 }
 
 static uint64_t count_of(const struct ins_result *r, int kind)

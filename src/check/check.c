@@ -385,7 +385,7 @@ enum ins_status ins_check(const struct ins_history *h,
     struct ins_error own = {0};
     struct run c = {.h = h, .o = o, .asked = o->levels, .err = &own};
     *out = NULL;
-    if (!c.asked) {
+    if (!c.asked || o->with_default) {
         const ins_levels all = ins_levels_default();
         INS_EACH_LEVEL(l, all)
         if (h->has_times || !ins_model_of(l).real_time)

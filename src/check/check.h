@@ -14,6 +14,7 @@ typedef int ins_progress(void *context, const char *stage, uint64_t done,
 
 struct ins_check_options {
     ins_levels levels;   /* none: ins_levels_default, if the history can decide them */
+    bool with_default;   /* those too, besides `levels` */
     unsigned threads;    /* 0: as many as there are processors */
     unsigned max_listed; /* anomalies listed of each kind; 0: 100 */
     bool certificate;    /* keep what a certificate needs in the result */

@@ -154,6 +154,7 @@ struct ins_stage {
 
 struct ins_result {
     struct ins_level_result level[INS_N_LEVELS];
+    ins_levels without_sessions; /* that fail, and hold when sessions are ignored */
     uint64_t count[INS_N_KINDS][INS_N_SUFFIXES]; /* all that were found */
     struct ins_vec_anomaly anomaly; /* those that are listed: capped by kind */
     struct ins_stage stage[24];

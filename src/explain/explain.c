@@ -130,6 +130,42 @@ static void level_example(const struct pen *p, const char *label,
     ins_buf_release(&line);
 }
 
+/* "psi, pc": what follows from the level at once, of what can be checked. */
+static void say_implied(struct ins_buf *b, enum ins_level level)
+{
+    const ins_levels below = ins_level_below(level) & ~INS_LEVEL_BIT(level);
+    const ins_levels next = ins_levels_maximal(below & ins_levels_decided());
+    INS_EACH_LEVEL(l, next)
+    ins_buf_fmt(b, "%s%s", ins_level_table[l].id, next >> l >> 1 ? ", " : "");
+    if (!next)
+        ins_buf_text(b, "none");
+}
+
+/* "tcc, causal"; nothing without. */
+static void say_aliases(struct ins_buf *b, enum ins_level level)
+{
+    const struct ins_level_info *info = &ins_level_table[level];
+    const char *words = ins_base_table[info->base].aliases[info->variant];
+    while (words && *words) {
+        const size_t n = strcspn(words, " ");
+        ins_buf_bytes(b, words, n);
+        words += n + (words[n] == ' ');
+        ins_buf_text(b, *words ? ", " : "");
+    }
+}
+
+static void said(const struct pen *p, const char *label, enum ins_level level,
+                 void (*say)(struct ins_buf *b, enum ins_level level))
+{
+    struct ins_buf text = {0};
+    say(&text, level);
+    const bool some = text.len > 0;
+    ins_buf_char(&text, 0);
+    if (some && !text.failed)
+        paragraph(p, label, text.at);
+    ins_buf_release(&text);
+}
+
 static void explain_level(const struct pen *p, enum ins_level level)
 {
     const struct ins_level_text *t = ins_level_text(level);
@@ -138,11 +174,37 @@ static void explain_level(const struct pen *p, enum ins_level level)
     if (ins_variant_text(level))
         paragraph(p, NULL, ins_variant_text(level));
     paragraph(p, "Definition", t->definition);
+    said(p, "Implies", level, say_implied);
+    said(p, "Other names", level, say_aliases);
     level_example(p, "It forbids", level_forbids(level));
     if (level_permits(level))
         level_example(p, "It permits", level_permits(level));
     paragraph(p, "Databases", t->databases);
     paragraph(p, "References", t->references);
+}
+
+/* Every level that can be checked, a line each. */
+static void explain_levels(const struct pen *p)
+{
+    const ins_levels all = ins_levels_decided();
+    const ins_levels standard = ins_levels_default();
+    heading(p, "levels", "weak ones first; * is checked unless levels are named");
+    ins_buf_char(p->b, '\n');
+    INS_EACH_LEVEL(l, all)
+    {
+        ins_buf_fmt(p->b, "%c %-10s ", ins_levels_has(standard, l) ? '*' : ' ',
+                    ins_level_table[l].id);
+        struct ins_buf text = {0};
+        ins_buf_fmt(&text, "%s; implies ", ins_level_table[l].name);
+        say_implied(&text, l);
+        const size_t len = text.len;
+        ins_buf_text(&text, "; also called ");
+        const size_t named = text.len;
+        say_aliases(&text, l);
+        ins_wrap(p->b, text.at, text.len > named ? text.len : len, 13, 13, p->width);
+        ins_buf_release(&text);
+        ins_buf_char(p->b, '\n');
+    }
 }
 
 bool ins_explain_text(struct ins_buf *b, const char *name, unsigned width, bool color)
@@ -151,7 +213,9 @@ bool ins_explain_text(struct ins_buf *b, const char *name, unsigned width, bool 
     const enum ins_level level = ins_level_find(name, strlen(name));
     enum ins_kind kind = INS_N_KINDS;
     enum ins_suffix suffix = INS_PLAIN;
-    if (level != INS_N_LEVELS)
+    if (!strcmp(name, "levels"))
+        explain_levels(&p);
+    else if (level != INS_N_LEVELS)
         explain_level(&p, level);
     else if (ins_kind_find(name, &kind, &suffix))
         explain_kind(&p, kind, suffix);
@@ -179,10 +243,48 @@ static void md_level(struct ins_buf *b, enum ins_level level)
     ins_buf_fmt(b, "### `%s`: %s\n\n", ins_level_table[level].id,
                 ins_level_table[level].name);
     ins_buf_fmt(b, "%s\n\n**Definition.** %s\n\n", t->meaning, t->definition);
+    ins_buf_text(b, "**Implies** ");
+    say_implied(b, level);
+    struct ins_buf names = {0};
+    say_aliases(&names, level);
+    if (names.len)
+        ins_buf_fmt(b, ". **Other names:** %.*s", (int)names.len, names.at);
+    ins_buf_release(&names);
+    ins_buf_text(b, ".\n\n");
     md_example(b, "It forbids", level_forbids(level));
     md_example(b, "It permits", level_permits(level));
     ins_buf_fmt(b, "**Databases.** %s\n\n**References.** %s.\n\n", t->databases,
                 t->references);
+}
+
+/* The variants that have no text of their own, each with what it changes. */
+static void md_variants(struct ins_buf *b)
+{
+    for (int v = 0; v < INS_N_VARIANTS; v++) {
+        const ins_levels all =
+            ins_levels_of(UINT32_MAX, 1u << v) & ins_levels_decided();
+        ins_levels told = 0;
+        INS_EACH_LEVEL(l, all)
+        told |= ins_variant_text(l) ? INS_LEVEL_BIT(l) : 0;
+        if (!told)
+            continue;
+        ins_buf_text(b, v == INS_FREE_SESSIONS ? "### Without sessions: "
+                                               : "### With real time: ");
+        INS_EACH_LEVEL(l, told)
+        ins_buf_fmt(b, "`%s`%s", ins_level_table[l].id, told >> l >> 1 ? ", " : "");
+        const enum ins_level first = ins_levels_from(told, (enum ins_level)0);
+        ins_buf_fmt(b, "\n\n%s\n\n", ins_variant_text(first));
+        INS_EACH_LEVEL(l, told)
+        {
+            struct ins_buf names = {0};
+            say_aliases(&names, l);
+            if (names.len)
+                ins_buf_fmt(b, "- `%s` is also called %.*s.\n", ins_level_table[l].id,
+                            (int)names.len, names.at);
+            ins_buf_release(&names);
+        }
+        ins_buf_char(b, '\n');
+    }
 }
 
 static void md_kind(struct ins_buf *b, enum ins_kind kind)
@@ -238,6 +340,7 @@ void ins_explain_markdown(struct ins_buf *b)
     const ins_levels all = ins_levels_default();
     INS_EACH_LEVEL(l, all)
     md_level(b, l);
+    md_variants(b);
     ins_buf_text(b, "## Anomalies\n\n");
     md_table(b);
     for (int k = 0; k < INS_N_KINDS; k++)

@@ -74,6 +74,7 @@ static ins_levels with_variant(uint32_t bases, enum ins_variant v)
 ins_levels ins_levels_of(uint32_t bases, unsigned variants)
 {
     ins_levels set = 0;
+    bases &= (UINT32_C(1) << INS_N_BASES) - 1;
     for (int v = 0; v < INS_N_VARIANTS; v++)
         if (variants >> v & 1)
             set |= with_variant(bases, (enum ins_variant)v);

@@ -425,6 +425,17 @@ static void put_facts(struct ins_buf *b, const struct ins_history *h)
     ins_buf_release(&text);
 }
 
+static void put_meaning(struct ins_buf *b, enum ins_level level)
+{
+    const char *variant = ins_variant_text(level);
+    struct ins_buf text = {0};
+    ins_buf_text(&text, ins_level_text(level)->meaning);
+    if (variant)
+        ins_buf_fmt(&text, " %s", variant);
+    put_said(b, &text);
+    ins_buf_release(&text);
+}
+
 static void put_levels(struct ins_buf *b, const struct ins_result *r)
 {
     bool first = true;
@@ -437,18 +448,21 @@ static void put_levels(struct ins_buf *b, const struct ins_result *r)
                     first ? "\n" : ",\n", ins_level_table[l].id,
                     ins_level_table[l].name, ins_verdict_word(level->verdict));
         ins_buf_fmt(b, ",\"seconds\":%.6f,\"meaning\":", level->seconds);
-        put_string(b, ins_level_text((enum ins_level)l)->meaning);
+        put_meaning(b, (enum ins_level)l);
         if (level->verdict == INS_UNDECIDED && level->why) {
             ins_buf_text(b, ",\"why\":");
             put_string(b, level->why);
         }
+        if (ins_levels_has(r->without_sessions, (enum ins_level)l))
+            ins_buf_text(b, ",\"free\":true");
         ins_buf_char(b, '}');
         first = false;
     }
-    const enum ins_level best =
-        ins_levels_before(ins_result_strongest(r), INS_N_LEVELS);
-    ins_buf_text(b, "],\"strongest\":");
-    put_string(b, best == INS_N_LEVELS ? "" : ins_level_table[best].id);
+    const ins_levels best = ins_result_strongest(r);
+    ins_buf_text(b, "],\"strongest\":[");
+    INS_EACH_LEVEL(l, best)
+    ins_buf_fmt(b, "\"%s\"%s", ins_level_table[l].id, best >> l >> 1 ? "," : "");
+    ins_buf_char(b, ']');
 }
 
 static void put_counts(struct ins_buf *b, const struct ins_result *r)

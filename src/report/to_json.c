@@ -68,6 +68,8 @@ static void put_levels(struct ins_buf *b, const struct ins_result *r)
             ins_buf_text(b, ", \"anomalies\": [");
             put_names(b, r, (enum ins_level)l);
             ins_buf_char(b, ']');
+            if (ins_levels_has(r->without_sessions, (enum ins_level)l))
+                ins_buf_text(b, ", \"holds_without_sessions\": true");
         }
         if (level->verdict == INS_UNDECIDED) {
             ins_buf_text(b, ", \"reason\": ");
@@ -77,12 +79,11 @@ static void put_levels(struct ins_buf *b, const struct ins_result *r)
         first = false;
     }
     ins_buf_text(b, "],");
-    const enum ins_level best =
-        ins_levels_before(ins_result_strongest(r), INS_N_LEVELS);
-    if (best == INS_N_LEVELS)
-        ins_buf_text(b, "\n   \"strongest\": null,");
-    else
-        ins_buf_fmt(b, "\n   \"strongest\": \"%s\",", ins_level_table[best].id);
+    const ins_levels best = ins_result_strongest(r);
+    ins_buf_text(b, "\n   \"strongest\": [");
+    INS_EACH_LEVEL(l, best)
+    ins_buf_fmt(b, "\"%s\"%s", ins_level_table[l].id, best >> l >> 1 ? ", " : "");
+    ins_buf_text(b, "],");
 }
 
 static void put_counts(struct ins_buf *b, const struct ins_result *r)

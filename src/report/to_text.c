@@ -113,11 +113,20 @@ static void print_subject(const struct page *p, const struct ins_report_item *it
 
 /* ---- the verdict table ---- */
 
-/* What breaks `level` and did not already break `before`, the failed level above it in
- * the table (INS_N_LEVELS: none). */
-static void say_found(struct ins_buf *b, const struct ins_result *r,
-                      enum ins_level level, enum ins_level before)
+static bool broke_some(const struct ins_result *r, ins_levels set, enum ins_kind kind,
+                       enum ins_suffix suffix)
 {
+    INS_EACH_LEVEL(l, set)
+    if (ins_broke_level(r, l, kind, suffix))
+        return true;
+    return false;
+}
+
+/* What breaks `level` and none of the levels that it implies; those stand above it. */
+static void say_found(struct ins_buf *b, const struct ins_result *r,
+                      enum ins_level level)
+{
+    const ins_levels before = ins_level_below(level) & ~INS_LEVEL_BIT(level);
     char name[64];
     bool first = true;
     bool some_before = false;
@@ -125,8 +134,7 @@ static void say_found(struct ins_buf *b, const struct ins_result *r,
         for (int s = 0; s < INS_N_SUFFIXES; s++) {
             if (!ins_broke_level(r, level, (enum ins_kind)k, (enum ins_suffix)s))
                 continue;
-            if (before != INS_N_LEVELS &&
-                ins_broke_level(r, before, (enum ins_kind)k, (enum ins_suffix)s)) {
+            if (broke_some(r, before, (enum ins_kind)k, (enum ins_suffix)s)) {
                 some_before = true;
                 continue;
             }
@@ -147,81 +155,107 @@ static enum ink verdict_ink(enum ins_verdict v)
     return v == INS_PASS ? GREEN : v == INS_FAIL ? RED : YELLOW;
 }
 
+/* The columns of the table, wide enough for the levels in it. */
+struct columns {
+    int id, name;
+    unsigned verdict, time, remark;
+};
+
+static struct columns columns_for(const struct page *p, ins_levels shown)
+{
+    struct columns c = {.id = 5, .name = 22};
+    INS_EACH_LEVEL(l, shown)
+    {
+        const int id = (int)strlen(ins_level_table[l].id);
+        const int name = (int)strlen(ins_level_table[l].name);
+        c.id = id > c.id ? id : c.id;
+        c.name = name > c.name ? name : c.name;
+    }
+    c.verdict = (unsigned)(2 + c.id + 1 + c.name + 2);
+    c.time = c.verdict + 9;
+    c.remark = p->width >= c.time + 29 ? c.time + 10 : 8;
+    return c;
+}
+
 /* The last column: what was found, or why nothing was decided. */
-static void print_remark(const struct page *p, const struct ins_result *r,
-                         enum ins_level level, enum ins_level before, unsigned at)
+static void print_remark(const struct page *p, const struct columns *c,
+                         const struct ins_result *r, enum ins_level level, unsigned at)
 {
     struct ins_buf text = {0};
     if (r->level[level].verdict == INS_UNDECIDED && r->level[level].why)
         ins_buf_text(&text, r->level[level].why);
     else if (r->level[level].verdict == INS_FAIL)
-        say_found(&text, r, level, before);
-    const unsigned column = p->width >= 70 ? 51 : 8;
-    if (text.len && column > at) {
-        tab(p, at, column);
+        say_found(&text, r, level);
+    if (ins_levels_has(r->without_sessions, level))
+        ins_buf_text(&text, "; holds when sessions are ignored");
+    if (text.len && c->remark > at) {
+        tab(p, at, c->remark);
     } else if (text.len) {
         ins_buf_char(p->b, '\n');
-        ins_blanks(p->b, column);
+        ins_blanks(p->b, c->remark);
     }
     if (text.len)
-        wrapped(p, &text, column, column);
+        wrapped(p, &text, c->remark, c->remark);
     ins_buf_release(&text);
 }
 
-static void print_level(const struct page *p, const struct ins_result *r,
-                        enum ins_level level, enum ins_level before)
+static void print_level(const struct page *p, const struct columns *c,
+                        const struct ins_result *r, enum ins_level level)
 {
     const enum ins_verdict v = r->level[level].verdict;
-    ins_buf_fmt(p->b, "  %-5s %-24s", ins_level_table[level].id,
+    ins_buf_fmt(p->b, "  %-*s %-*s  ", c->id, ins_level_table[level].id, c->name,
                 ins_level_table[level].name);
     inked(p, verdict_ink(v), v == INS_FAIL ? "FAIL" : ins_verdict_word(v));
-    unsigned at = 32 + (unsigned)(v == INS_UNDECIDED ? 7 : 4);
+    unsigned at = c->verdict + (unsigned)(v == INS_UNDECIDED ? 7 : 4);
     struct ins_buf time = {0};
     ins_say_seconds(&time, r->level[level].seconds);
     if (!time.failed && r->level[level].seconds > 0) {
-        tab(p, at, 41);
+        tab(p, at, c->time);
         ink(p, DIM);
         ins_buf_bytes(p->b, time.at, time.len);
         ink(p, PLAIN);
-        at = (at < 41 ? 41 : at + 1) + (unsigned)time.len;
+        at = (at < c->time ? c->time : at + 1) + (unsigned)time.len;
     }
     ins_buf_release(&time);
-    print_remark(p, r, level, before, at);
+    print_remark(p, c, r, level, at);
     ins_buf_char(p->b, '\n');
 }
 
 static void print_strongest(const struct page *p, const struct ins_result *r)
 {
-    const enum ins_level best =
-        ins_levels_before(ins_result_strongest(r), INS_N_LEVELS);
-    bool failed = false;
-    bool undecided = false;
-    for (int l = 0; l < INS_N_LEVELS; l++) {
-        failed |= r->level[l].verdict == INS_FAIL;
-        undecided |= r->level[l].verdict == INS_UNDECIDED;
-    }
+    const ins_levels best = ins_result_strongest(r);
+    const ins_levels failed = ins_result_with(r, INS_FAIL);
+    const ins_levels undecided = ins_result_with(r, INS_UNDECIDED);
     ins_buf_char(p->b, '\n');
-    if (best == INS_N_LEVELS) {
+    if (!best) {
         inked(p, failed ? RED : YELLOW,
               failed ? "None of these levels holds" : "No level could be decided");
         ins_buf_text(p->b, ".\n");
         return;
     }
-    ins_buf_text(p->b, "The strongest level that holds is ");
-    inked(p, failed ? BOLD : GREEN, ins_level_table[best].name);
-    ins_buf_fmt(p->b, " (%s).", ins_level_table[best].id);
+    const bool one = !(best & (best - 1));
+    ins_buf_text(p->b, one ? "The strongest level that holds is "
+                           : "The strongest levels that hold are ");
+    INS_EACH_LEVEL(l, best)
+    {
+        inked(p, failed ? BOLD : GREEN, ins_level_table[l].name);
+        const ins_levels rest = best >> l >> 1;
+        ins_buf_fmt(p->b, " (%s)%s", ins_level_table[l].id,
+                    !rest                  ? "."
+                    : !(rest & (rest - 1)) ? " and "
+                                           : ", ");
+    }
     ins_buf_text(p->b, undecided ? "\nSome levels were not decided.\n" : "\n");
 }
 
 static void print_verdicts(const struct page *p, const struct ins_result *r)
 {
-    enum ins_level before = INS_N_LEVELS;
-    for (int l = 0; l < INS_N_LEVELS; l++) {
-        if (r->level[l].verdict != INS_NOT_ASKED)
-            print_level(p, r, (enum ins_level)l, before);
-        if (r->level[l].verdict == INS_FAIL)
-            before = (enum ins_level)l;
-    }
+    const ins_levels shown = ins_result_with(r, INS_PASS) |
+                             ins_result_with(r, INS_FAIL) |
+                             ins_result_with(r, INS_UNDECIDED);
+    const struct columns c = columns_for(p, shown);
+    INS_EACH_LEVEL(l, shown)
+    print_level(p, &c, r, l);
     print_strongest(p, r);
 }
 
@@ -627,13 +661,10 @@ static void print_totals(const struct page *p, const struct ins_report_item *ite
     size_t undecided = 0;
     size_t unchecked = 0;
     for (size_t i = 0; i < count; i++) {
-        bool fail = false;
-        bool open = false;
-        for (int l = 0; item[i].result && l < INS_N_LEVELS; l++) {
-            fail |= item[i].result->level[l].verdict == INS_FAIL;
-            open |= item[i].result->level[l].verdict == INS_UNDECIDED;
-        }
-        unchecked += !item[i].result;
+        const struct ins_result *r = item[i].result;
+        const bool fail = r && ins_result_with(r, INS_FAIL);
+        const bool open = r && ins_result_with(r, INS_UNDECIDED);
+        unchecked += !r;
         failed += fail;
         undecided += open && !fail;
     }

@@ -47,13 +47,32 @@ bad() {
     run -3 "$INSULA" check m.txt m.txt
 }
 
+@test "-l adds up, takes aliases and all" {
+    bad b.txt
+    run -1 --separate-stderr "$INSULA" check --json -l si -l Serializable,ci b.txt
+    jq -e '[.histories[0].levels[].level] == ["ci", "si", "ser"]' <<<"$output"
+    run -1 --separate-stderr "$INSULA" check --json -l sser -l all b.txt
+    jq -e '[.histories[0].levels[].level] | contains(["ci", "rc", "si", "sser"])' <<<"$output"
+    run -3 "$INSULA" check -l si -l nosuch b.txt
+    [[ $output == *"unknown level 'nosuch'"* ]]
+}
+
+@test "the strongest levels are a set" {
+    printf 'w(1,1,0,0)\nr(1,0,1,1)\nr(1,1,1,1)\n' >two.txt
+    run -1 --separate-stderr "$INSULA" check --json -f plume two.txt
+    jq -e '.histories[0].strongest == ["rc"]' <<<"$output"
+    printf 'w(1,1,0,0)\nw(2,1,0,0)\nr(2,0,1,1)\nr(1,1,1,1)\n' >two.txt
+    run -1 --separate-stderr "$INSULA" check -f plume two.txt
+    [[ $output == *"The strongest levels that hold are cut isolation (ci) and read committed (rc)."* ]]
+}
+
 @test "--json is one document with the fields of the specification" {
     bad b.txt
     run -1 --separate-stderr "$INSULA" check --json b.txt
     jq -e '.insula and (.histories | length) == 1 and
            (.histories[0] | .path == "b.txt" and .format == "plume" and .sessions == 2 and
             .transactions.committed == 1 and .transactions.aborted == 1 and
-            .operations == 2 and .keys == 1 and .strongest == "ci" and
+            .operations == 2 and .keys == 1 and .strongest == ["ci"] and
             .counts.AbortedRead == 1 and (.levels | length) >= 7 and
             (.levels[] | select(.level == "rc") | .verdict == "fail") and
             (.anomalies[0].name == "AbortedRead") and .stages.parse_s >= 0 and
