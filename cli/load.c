@@ -34,6 +34,7 @@ struct insula_load_options load_options(const struct options *o, unsigned thread
 {
     return (struct insula_load_options){.format = o->text[OPT_format],
                                         .init = o->text[OPT_init],
+                                        .order = o->text[OPT_order],
                                         .threads = threads,
                                         .timeout_s = o->number[OPT_timeout],
                                         .memory_limit = memory_limit(o)};

@@ -55,6 +55,7 @@ struct insula_error {
 #define INSULA_STRING 2
 #define INSULA_KEYWORD 3
 #define INSULA_NIL 4
+#define INSULA_FORM 5 /* any other EDN form as text, which is compared byte by byte */
 
 struct insula_literal {
     int kind;
@@ -123,6 +124,7 @@ INSULA_API void insula_history_free(struct insula_history *history);
 struct insula_load_options {
     const char *format;    /* id, or NULL to detect */
     const char *init;      /* "auto" (NULL), "zero", "first" or "none" */
+    const char *order;     /* "events" (NULL) or "times": real time of edn and json */
     unsigned threads;      /* 0: as many as there are processors */
     double timeout_s;      /* 0: none */
     uint64_t memory_limit; /* bytes; 0: none */

@@ -11,7 +11,8 @@ _Static_assert(INSULA_OK == INS_OK && INSULA_E_INPUT == INS_E_INPUT &&
                "statuses go through the public header unchanged");
 _Static_assert(INSULA_UINT == INS_LIT_UINT && INSULA_NEGATIVE == INS_LIT_NEG &&
                    INSULA_STRING == INS_LIT_STRING &&
-                   INSULA_KEYWORD == INS_LIT_KEYWORD && INSULA_NIL == INS_LIT_NIL,
+                   INSULA_KEYWORD == INS_LIT_KEYWORD && INSULA_NIL == INS_LIT_NIL &&
+                   INSULA_FORM == INS_LIT_FORM,
                "kinds of literals go through the public header unchanged");
 
 int ins_handle_error(struct insula_error *out, const struct ins_error *in)

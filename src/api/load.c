@@ -15,6 +15,7 @@ struct insula_history *insula_load(const char *path,
     ins_limit_init(&limit, options->timeout_s, options->memory_limit);
     const struct ins_read_options read = {.format = options->format,
                                           .init = options->init,
+                                          .order = options->order,
                                           .threads = options->threads,
                                           .limit = &limit};
     const int64_t start = ins_now_ns();

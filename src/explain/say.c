@@ -56,6 +56,9 @@ static void say_lit(struct ins_buf *b, struct ins_lit lit)
         ins_buf_char(b, ':');
         say_text(b, lit.text, lit.len);
         return;
+    case INS_LIT_FORM:
+        say_text(b, lit.text, lit.len);
+        return;
     case INS_LIT_STRING:
         if (plain_text(lit.text, lit.len)) {
             say_text(b, lit.text, lit.len);

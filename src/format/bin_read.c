@@ -309,6 +309,8 @@ static bool literal_fits(uint8_t kind, const char *bytes, uint64_t len)
     case INS_LIT_STRING:
     case INS_LIT_KEYWORD:
         return true;
+    case INS_LIT_FORM:
+        return len != 0;
     default:
         return kind == INS_LIT_NIL && !len;
     }

@@ -398,36 +398,37 @@ static bool take_string(struct ins_elle_lex *x, struct ins_lit *lit)
 
 /* ---- other literals ---- */
 
-static bool take_big_number(struct ins_elle_lex *x, const char *what,
-                            struct ins_lit *lit)
+/* An integer of 64 bits.  False when it is another number; then p stays. */
+static bool take_integer(struct ins_elle_lex *x, struct ins_lit *lit)
 {
-    const bool negative = *x->p == '-';
-    x->p += negative || *x->p == '+';
-    const char *const begin = x->p;
+    const char *p = x->p;
+    const bool negative = *p == '-';
+    p += negative || *p == '+';
+    const char *const begin = p;
     uint64_t n = 0;
-    bool fits = true;
-    for (; x->p < x->end && (unsigned char)(*x->p - '0') < 10; x->p++)
-        fits = fits && !__builtin_mul_overflow(n, (uint64_t)10, &n) &&
-               !__builtin_add_overflow(n, (uint64_t)(*x->p - '0'), &n);
-    const bool digits = x->p > begin;
-    if (digits && !x->json && x->p < x->end && *x->p == 'N')
-        x->p++; /* Clojure's mark of a big integer */
-    if (!digits || !ins_elle_delimits(x, x->p))
-        return ins_elle_expected(x, what);
-    if (*begin == '0' && x->p > begin + 1 && begin[1] != 'N')
-        return ins_elle_expected(x,
-                                 "a number without leading zeros, which EDN and JSON "
-                                 "do not have (Clojure reads them as octal)");
-    if (!fits || (negative && n > (uint64_t)1 << 63))
-        return ins_elle_expected(x, "a number from -2^63 to 2^64-1");
+    for (; p < x->end && (unsigned char)(*p - '0') < 10; p++)
+        if (__builtin_mul_overflow(n, (uint64_t)10, &n) ||
+            __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))
+            return false;
+    const bool digits = p > begin && (*begin != '0' || p == begin + 1);
+    if (digits && !x->json && p < x->end && *p == 'N')
+        p++; /* Clojure's mark of a big integer */
+    if (!digits || !ins_elle_delimits(x, p) || (negative && n > (uint64_t)1 << 63))
+        return false;
     *lit = negative && n ? (struct ins_lit){.kind = INS_LIT_NEG, .number = 0 - n}
                          : ins_lit_u64(n);
+    x->p = p;
     return true;
 }
 
 bool ins_elle_literal_slow(struct ins_elle_lex *x, const char *what,
                            struct ins_lit *lit)
 {
+    while (x->st == INS_OK && !x->json && x->p < x->end && *x->p == '^') {
+        x->p++;
+        if (ins_elle_skip_form(x))
+            ins_elle_space(x);
+    }
     if (x->st != INS_OK)
         return false;
     if (x->p == x->end)
@@ -435,8 +436,9 @@ bool ins_elle_literal_slow(struct ins_elle_lex *x, const char *what,
     const char c = *x->p;
     if (c == '"')
         return take_string(x, lit);
-    if ((c >= '0' && c <= '9') || c == '-' || (c == '+' && !x->json))
-        return take_big_number(x, what, lit);
+    if (((c >= '0' && c <= '9') || c == '-' || (c == '+' && !x->json)) &&
+        take_integer(x, lit))
+        return true;
     const char *const begin = x->p;
     skip_ordinary(x);
     const size_t len = (size_t)(x->p - begin);
@@ -449,7 +451,14 @@ bool ins_elle_literal_slow(struct ins_elle_lex *x, const char *what,
         return true;
     }
     x->p = begin;
-    return ins_elle_expected(x, what);
+    return ins_elle_form(x, what, lit);
+}
+
+size_t ins_elle_code(const char *hex, char *out)
+{
+    bool good;
+    const unsigned code = hex4(hex, hex + 4, &good);
+    return good ? put_utf8(out, code) : 0;
 }
 
 bool ins_elle_name(struct ins_elle_lex *x, const char **text, size_t *len)

@@ -7,6 +7,7 @@
 #ifndef INS_ELLE_LEX_H
 #define INS_ELLE_LEX_H
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "format/digits.h"
 #include "history/literal.h"
@@ -52,6 +53,20 @@ bool ins_elle_skip_tags(struct ins_elle_lex *x);
 /* A literal that is not a small number: the slow part of ins_elle_literal. */
 bool ins_elle_literal_slow(struct ins_elle_lex *x, const char *what,
                            struct ins_lit *lit);
+
+/* elle_form.c: any form as a literal, p being at it.  Its text lasts as long as
+ * `scratch`. */
+bool ins_elle_form(struct ins_elle_lex *x, const char *what, struct ins_lit *lit);
+/* The literal [a b]. */
+bool ins_elle_pair(struct ins_elle_lex *x, struct ins_lit a, struct ins_lit b,
+                   struct ins_lit *pair);
+/* The whole part of a number that is none of the 64-bit integers; false when the
+ * literal is something else or too large. */
+bool ins_elle_whole(struct ins_lit lit, int64_t *whole);
+/* A form as JSON, `out` being NULL to ask only.  False when JSON has no such thing. */
+bool ins_elle_form_json(struct ins_lit form, struct ins_buf *out);
+/* Four hexadecimal digits as the UTF-8 of that character; 0 when they are none. */
+size_t ins_elle_code(const char *hex, char *out);
 
 static inline unsigned char ins_elle_class_at(const struct ins_elle_lex *x)
 {
@@ -140,7 +155,7 @@ static inline unsigned ins_elle_short_number(const struct ins_elle_lex *x,
     return n > 1 && *p == '0' ? 0 : n;
 }
 
-/* A number, a string, a keyword or nil. */
+/* A number, a string, a keyword, nil or any other form. */
 static inline bool ins_elle_literal(struct ins_elle_lex *x, const char *what,
                                     struct ins_lit *lit)
 {

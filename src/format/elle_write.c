@@ -1,9 +1,10 @@
 /* elle_write.c - a history as Jepsen events, in EDN or JSON, one a line.
  *
  * With times, each transaction is an invocation and a completion, and all events stand
- * in the order of time, as far as each session's own order allows.  Without times
- * there are completions only, because an order of invocations would claim a real time
- * that nobody measured. */
+ * in the order of time, which is what real time is read from again.  What was not
+ * committed has no end, so its completion stands right behind its invocation.  Without
+ * times there are completions only, because an order of invocations would claim a real
+ * time that nobody measured. */
 #include "format/elle_lex.h"
 #include "format/loss.h"
 #include "format/readers.h"
@@ -59,6 +60,14 @@ static void put_lit(const struct writer *w, struct ins_lit lit)
             return;
         }
         break;
+    case INS_LIT_FORM:
+        if (!w->style->json) {
+            ins_buf_bytes(w->out, lit.text, lit.len);
+            return;
+        }
+        if (ins_elle_form_json(lit, w->out))
+            return;
+        break;
     case INS_LIT_STRING:
         break;
     }
@@ -109,14 +118,16 @@ static void put_operations(const struct writer *w, ins_txn t, bool results)
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
         const ins_key k = ins_op_key(h, op);
         const bool write = ins_is_write(h, op), list = ins_is_list_key(h, k);
-        if (h->txn_status[t] == INS_COMMITTED && ins_is_unknown(h, op))
-            continue; /* nil would be a result here */
         ins_buf_text(w->out, between);
         between = w->style->space;
         ins_buf_char(w->out, '[');
         put_name(w, !write ? "r" : list ? "append" : "w");
         ins_buf_text(w->out, w->style->space);
         put_lit(w, ins_history_key_lit(h, k));
+        if (results && h->txn_status[t] == INS_COMMITTED && ins_is_unknown(h, op)) {
+            ins_buf_char(w->out, ']'); /* nil would be a result here */
+            continue;
+        }
         ins_buf_text(w->out, w->style->space);
         if (!write && (!results || ins_is_unknown(h, op)))
             ins_buf_text(w->out, w->style->nil);
@@ -145,9 +156,9 @@ static void put_event(struct writer *w, ins_txn t, bool invoke)
     static const char *const types[] = {"ok", "fail", "info", "info"};
     const struct ins_history *h = w->h;
     const uint32_t s = h->txn_session[t];
-    const int64_t time = !h->txn_begin ? INS_NO_TIME
-                         : invoke      ? h->txn_begin[t]
-                                       : h->txn_end[t];
+    const int64_t time = !h->txn_begin || h->order_only ? INS_NO_TIME
+                         : invoke                       ? h->txn_begin[t]
+                                                        : h->txn_end[t];
     ins_buf_char(w->out, '{');
     put_field(w, "index", true);
     ins_buf_u64(w->out, w->index++);
@@ -178,14 +189,15 @@ struct head {
     int64_t time; /* never before an earlier event of the session */
     ins_txn txn, end;
     bool completion;
+    bool ends; /* it is the end of a committed transaction */
 };
 
 static bool comes_before(const struct head *a, const struct head *b)
 {
     if (a->time != b->time)
         return a->time < b->time;
-    if (a->completion != b->completion)
-        return b->completion; /* what happens at once is concurrent */
+    if (a->ends != b->ends)
+        return b->ends; /* what happens at once is concurrent */
     return a->txn < b->txn;
 }
 
@@ -205,9 +217,14 @@ static void sink(struct head *heap, size_t n, size_t i)
     }
 }
 
-static void set_time(const struct ins_history *h, struct head *e)
+/* Who has no begin was not invoked. */
+static void set_event(const struct ins_history *h, struct head *e)
 {
-    const int64_t time = e->completion ? h->txn_end[e->txn] : h->txn_begin[e->txn];
+    e->completion = e->completion || h->txn_begin[e->txn] == INS_NO_TIME;
+    e->ends = e->completion && h->txn_status[e->txn] == INS_COMMITTED;
+    const int64_t time = e->ends          ? h->txn_end[e->txn]
+                         : e->completion ? INS_NO_TIME
+                                         : h->txn_begin[e->txn];
     if (time > e->time) /* INS_NO_TIME is the lowest */
         e->time = time;
 }
@@ -222,9 +239,10 @@ static enum ins_status put_in_time_order(struct writer *w, struct ins_error *err
     for (uint32_t s = 0; s < h->n_sessions; s++) {
         if (h->session_first[s] == h->session_first[s + 1])
             continue;
-        heap[n] = (struct head){INS_NO_TIME, h->session_first[s],
-                                h->session_first[s + 1], false};
-        set_time(h, &heap[n++]);
+        heap[n] = (struct head){.time = INS_NO_TIME,
+                                .txn = h->session_first[s],
+                                .end = h->session_first[s + 1]};
+        set_event(h, &heap[n++]);
     }
     for (size_t i = n; i-- > 0;)
         sink(heap, n, i);
@@ -236,7 +254,7 @@ static enum ins_status put_in_time_order(struct writer *w, struct ins_error *err
         if (e->txn == e->end)
             *e = heap[--n];
         else
-            set_time(h, e);
+            set_event(h, e);
         sink(heap, n, 0);
     }
     ins_free(heap);
@@ -252,7 +270,7 @@ static enum ins_status put_history(const struct ins_history *h, struct ins_buf *
         w.numbered &= (name.kind == INS_LIT_UINT && name.number <= INT64_MAX) ||
                       name.kind == INS_LIT_NEG;
     }
-    if (h->txn_begin)
+    if (h->has_times)
         return put_in_time_order(&w, err);
     for (ins_txn t = 1; t < h->n_txns; t++)
         put_event(&w, t, false);
@@ -288,15 +306,35 @@ static bool reads_nil_uncommitted(const struct ins_history *h)
     return false;
 }
 
-/* In an :ok event every read has a result. */
-static bool has_unknown_committed(const struct ins_history *h)
+/* Does an order of events say the same as the times of one session? */
+static bool session_fits(const struct ins_history *h, uint32_t s)
 {
-    for (ins_txn t = 1; t < h->n_txns; t++)
-        if (h->txn_status[t] == INS_COMMITTED)
-            for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
-                if (ins_is_unknown(h, op))
-                    return true;
-    return false;
+    int64_t floor = INS_NO_TIME; /* no event may be before this ... */
+    bool ended = false;          /* ... and no begin at it */
+    for (ins_txn t = h->session_first[s]; t < h->session_first[s + 1]; t++) {
+        const int64_t begin = h->txn_begin[t], end = h->txn_end[t];
+        if (begin != INS_NO_TIME) {
+            if (begin < floor || (ended && begin == floor))
+                return false;
+            floor = begin;
+            ended = false;
+        }
+        if (h->txn_status[t] != INS_COMMITTED)
+            continue;
+        if (end == INS_NO_TIME || end < floor)
+            return false;
+        floor = end;
+        ended = true;
+    }
+    return true;
+}
+
+static bool times_fit(const struct ins_history *h)
+{
+    for (uint32_t s = 0; h->has_times && s < h->n_sessions; s++)
+        if (!session_fits(h, s))
+            return false;
+    return true;
 }
 
 static bool has_odd_keywords(const struct ins_history *h)
@@ -319,8 +357,9 @@ enum ins_status ins_elle_can_express(const struct ins_history *h, struct ins_err
             err, INS_E_LOSSY, 0,
             "reads of nil in indeterminate transactions, which would become "
             "reads without a result");
-    if (has_unknown_committed(h))
+    if (!times_fit(h))
         return ins_fail(err, INS_E_LOSSY, 0,
-                        "reads without a result in committed transactions");
+                        "times of transactions that overlap in their session, or that "
+                        "only some transactions have: the order of events is real time");
     return ins_loss_check_init(h, true, err);
 }

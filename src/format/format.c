@@ -96,6 +96,12 @@ static enum ins_status check_options(const struct ins_format *f,
                                      struct ins_error *err)
 {
     static const char *const known[] = {"auto", "zero", "first", "none"};
+    if (o->order && strcmp(o->order, "events") != 0 && strcmp(o->order, "times") != 0)
+        return ins_fail(err, INS_E_USAGE, 0,
+                        "unknown order '%s', expected events or times", o->order);
+    if (o->order && !strcmp(o->order, "times") && !(f->holds & INS_HOLDS_TIMES))
+        return ins_fail(err, INS_E_USAGE, 0,
+                        "format '%s' has no times to judge real time by", f->id);
     if (!o->init || !strcmp(o->init, "auto"))
         return INS_OK;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -232,7 +238,7 @@ enum ins_status ins_format_can_express(const struct ins_format *f,
         {INS_HOLDS_UNKNOWN, "reads without a result"},
         {INS_HOLDS_WORDS, "keys or values that are not unsigned integers"},
         {INS_HOLDS_NIL, "nil as a value"},
-        {INS_HOLDS_KEYWORDS, "keywords, as opposed to strings"},
+        {INS_HOLDS_KEYWORDS, "keywords, symbols, sets and other forms that only EDN has"},
     };
     const unsigned lost = ins_loss_needs(h) & ~f->holds;
     char text[400] = "";

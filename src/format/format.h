@@ -15,6 +15,7 @@
 struct ins_read_options {
     const char *format; /* id, or NULL to detect */
     const char *init;   /* "auto" (NULL), "zero", "first" or "none" */
+    const char *order;  /* "events" (NULL) or "times": what real time is in edn, json */
     unsigned threads;   /* 0: as many as there are processors */
     struct ins_limit *limit;
 };
@@ -28,7 +29,7 @@ enum {
     INS_HOLDS_LISTS = 1 << 3,
     INS_HOLDS_UNKNOWN = 1 << 4, /* reads without a result */
     INS_HOLDS_WORDS = 1 << 5,   /* keys and values beyond unsigned integers */
-    INS_HOLDS_KEYWORDS = 1 << 6,
+    INS_HOLDS_KEYWORDS = 1 << 6, /* and other forms that JSON has not */
     INS_HOLDS_INIT = 1 << 7, /* any initial values, declared key by key */
     INS_HOLDS_NIL = 1 << 8,  /* nil as a value */
     INS_HOLDS_ALL = (1 << 9) - 1

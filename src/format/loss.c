@@ -1,5 +1,7 @@
 #include "format/loss.h"
 
+#include "format/elle_lex.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -14,8 +16,10 @@ static unsigned lit_needs(struct ins_lit lit)
         return 0;
     if (lit.kind == INS_LIT_NIL)
         return INS_HOLDS_NIL;
-    return lit.kind == INS_LIT_KEYWORD ? INS_HOLDS_WORDS | INS_HOLDS_KEYWORDS
-                                       : INS_HOLDS_WORDS;
+    if (lit.kind == INS_LIT_KEYWORD ||
+        (lit.kind == INS_LIT_FORM && !ins_elle_form_json(lit, NULL)))
+        return INS_HOLDS_WORDS | INS_HOLDS_KEYWORDS;
+    return INS_HOLDS_WORDS;
 }
 
 static unsigned key_needs(const struct ins_history *h)

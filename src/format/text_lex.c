@@ -1,5 +1,6 @@
 #include "format/text_lex.h"
 
+#include "format/elle_lex.h"
 #include "format/text.h"
 
 bool ins_text_expected(struct ins_text_lex *x, const char *what)
@@ -203,6 +204,27 @@ static bool take_keyword(struct ins_text_lex *x, struct ins_lit *lit)
     return lit->len || ins_text_expected(x, "a word after ':'");
 }
 
+/* After `edn`: any form of EDN, in quotes. */
+static bool take_form(struct ins_text_lex *x, struct ins_lit *lit)
+{
+    x->p++;
+    if (!take_quoted(x, lit))
+        return false;
+    struct ins_error err = {0};
+    struct ins_elle_lex form = {.start = lit->text,
+                                .p = lit->text,
+                                .end = lit->text + lit->len,
+                                .scratch = x->scratch,
+                                .err = &err};
+    const bool good = ins_elle_literal(&form, "a form of EDN in the quotes", lit) &&
+                      form.p == form.end;
+    x->scratch = form.scratch;
+    if (err.status == INS_E_NOMEM)
+        x->st = ins_nomem(x->err, "a literal");
+    return good || ins_text_expected(x, err.text[0] ? err.text + strlen("expected ")
+                                                    : "one form of EDN in the quotes");
+}
+
 bool ins_text_literal(struct ins_text_lex *x, const char *what, struct ins_lit *lit)
 {
     (void)ins_text_blank(x);
@@ -221,6 +243,8 @@ bool ins_text_literal(struct ins_text_lex *x, const char *what, struct ins_lit *
     }
     if (!ins_text_word(x, lit))
         return ins_text_expected(x, what);
+    if (x->p < x->end && *x->p == '"' && ins_text_is(*lit, "edn"))
+        return take_form(x, lit);
     if (ins_text_is(*lit, "nil"))
         *lit = ins_lit_nil();
     else if (ins_text_reserved(lit->text, lit->len))

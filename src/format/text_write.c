@@ -35,6 +35,10 @@ static void put_lit(struct ins_buf *out, struct ins_lit lit)
         else
             ins_buf_quoted(out, lit.text, lit.len, "\\x");
         return;
+    case INS_LIT_FORM:
+        ins_buf_text(out, "edn");
+        ins_buf_quoted(out, lit.text, lit.len, "\\x");
+        return;
     case INS_LIT_STRING:
         break;
     }

@@ -150,6 +150,7 @@ static enum ins_word_mode mode_for(const struct column *c, struct ins_lit lit)
                    : INS_WORDS_NIL;
     case INS_LIT_STRING:
     case INS_LIT_KEYWORD:
+    case INS_LIT_FORM:
         break;
     }
     return INS_WORDS_INTERNED;

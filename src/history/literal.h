@@ -1,6 +1,7 @@
 /* literal.h - keys, values and names as they stood in the file.
  *
- * A literal is an integer, a string, an EDN keyword or nil.  Columns of literals are
+ * A literal is an integer, a string, an EDN keyword, nil, or any other EDN form in the
+ * one spelling that equal forms share (format/elle_form.c).  Columns of literals are
  * kept as 64-bit words: plain integers while all of them are, else indices into a
  * table of distinct literals that belongs to the history. */
 #ifndef INS_LITERAL_H
@@ -15,7 +16,8 @@ enum ins_lit_kind {
     INS_LIT_NEG,     /* a negative number, two's complement in `number` */
     INS_LIT_STRING,  /* text */
     INS_LIT_KEYWORD, /* text without its colon */
-    INS_LIT_NIL
+    INS_LIT_NIL,
+    INS_LIT_FORM /* text: true, 1.5, [1 :x], #{2}, a symbol, ... */
 };
 
 struct ins_lit {

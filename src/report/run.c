@@ -36,7 +36,7 @@ static void put_row(struct ins_buf *b, const char *name, const uint32_t *row)
 
 void ins_run_put_rates(struct ins_buf *b, const struct ins_history *h)
 {
-    if (!h->has_times || !h->txn_begin || !h->txn_end)
+    if (!h->has_times || h->order_only)
         return;
     const struct span s = whole(h);
     if (s.start >= s.end)

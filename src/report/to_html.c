@@ -122,7 +122,7 @@ static void put_txn(struct sheet *p, uint32_t i, uint32_t lane)
         ins_buf_fmt(p->b, ",\"line\":%u", line);
     if (status_word(h, t))
         ins_buf_fmt(p->b, ",\"status\":\"%s\"", status_word(h, t));
-    if (h->has_times && t != INS_INIT && h->txn_begin[t] != INS_NO_TIME) {
+    if (h->has_times && !h->order_only && t != INS_INIT && h->txn_begin[t] != INS_NO_TIME) {
         ins_buf_fmt(p->b, ",\"when\":\"%.6f s to ", (double)h->txn_begin[t] / 1e9);
         if (h->txn_end[t] == INS_NO_TIME)
             ins_buf_text(p->b, "?\"");

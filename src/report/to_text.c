@@ -276,7 +276,7 @@ static struct clock clock_of(const struct ins_story *s)
     int64_t last = INT64_MIN;
     for (uint32_t i = 0; i < s->a->n_edges; i++)
         c.shown |= s->a->edge[i].type == INS_RT;
-    c.shown = c.shown && h->has_times;
+    c.shown = c.shown && h->has_times && !h->order_only;
     for (uint32_t i = 0; i < s->n_txns && c.shown; i++) {
         const ins_txn t = s->txn[i];
         if (t == INS_INIT || h->txn_begin[t] == INS_NO_TIME)

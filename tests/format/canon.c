@@ -28,7 +28,9 @@ static void put_lit(struct ins_buf *out, struct ins_lit lit)
     else if (lit.kind == INS_LIT_NIL)
         ins_buf_text(out, "nil");
     else {
-        ins_buf_char(out, lit.kind == INS_LIT_KEYWORD ? ':' : '"');
+        ins_buf_char(out, lit.kind == INS_LIT_KEYWORD ? ':'
+                          : lit.kind == INS_LIT_FORM  ? '#'
+                                                      : '"');
         ins_buf_bytes(out, lit.text, lit.len);
     }
 }

@@ -22,16 +22,11 @@ static const struct {
     {"an invocation that never completes is indeterminate and its reads unknown", "edn",
      NULL, "{:type :invoke :process 0 :time 5 :index 9 :value [[:r 1 nil] [:w 2 3]]}",
      "insula 1 transactions 1\ninitial nil\n0 9 @5..: r(1)=? w(2)=3 unknown\n"},
-    {"a second invocation leaves the first indeterminate", "edn", NULL,
-     "{:type :invoke :process 0 :index 0 :value [[:w 1 1]]}"
-     "{:type :invoke :process 0 :index 1 :value [[:w 1 2]]}"
-     "{:type :ok :process 0 :index 2 :value [[:w 1 2]]}",
-     "insula 1 transactions 2\ninitial nil\n0 0: w(1)=1 unknown\n0 2: w(1)=2\n"},
     {"info without value takes the invocation's", "edn", NULL,
      "{:type :invoke :process 0 :index 0 :value [[:append 1 1] [:r 1 nil]]}"
      "{:type :info :process 0 :index 1 :error :timeout :value nil}",
-     "insula 1 transactions 1\n0 1: a(1)=1 r(1)=[?] unknown\n"},
-    {"a process that is no number is skipped, whatever it says", "edn", NULL,
+     "insula 1 transactions 1\n0 1 @0..: a(1)=1 r(1)=[?] unknown\n"},
+    {"the nemesis is passed over, whatever it says", "edn", NULL,
      "{:type :info :process :nemesis :f :kill :value {:n1 [:a \"]\"]}}\n"
      "{:process :nemesis :type :whatever}\n"
      "{:type :ok :process 0 :index 1 :value [[:w 1 1]]}\n",

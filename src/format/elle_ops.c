@@ -1,0 +1,554 @@
+/* elle_ops.c - the operations of a transaction, and what their keys are.
+ *
+ * A key that is written with :w is a register, and whatever is read from it a value.
+ * Else it is a set when a read of it returns one, or :add adds to it; else a list when
+ * it is appended to or a read returns a vector; else a register.  `nil` as the result of
+ * a read is a register's initial value, an empty list or an empty set.
+ *
+ * A file usually has one kind of keys, which its first telling operation tells.  When
+ * something else comes up, the uses of all keys are collected and the file is read again
+ * (KINDS_MIXED).
+ *
+ * A set is one register an element, named [key element]: adding the element writes true,
+ * and a read of the set reads all elements that anybody ever adds to it, true where it
+ * shows them and nil where it does not. */
+#include "format/elle_read.h"
+
+enum { MANY_ELEMENTS = 1 << 27, CHECK_EVERY = 4096 };
+
+/* ---- kinds of keys ---- */
+
+/* The use of a key, which is added when it is new; NULL when out of memory. */
+static uint8_t *use_of(struct ins_elle_reader *r, struct ins_lit key, uint32_t *id)
+{
+    *id = ins_literals_add(&r->keys, key);
+    if (*id != INS_NONE && *id == r->key_use.len)
+        ins_vec_u8_push(&r->key_use, 0);
+    if (*id == INS_NONE || r->key_use.failed) {
+        r->x.st = ins_nomem(r->x.err, "the keys");
+        return NULL;
+    }
+    return &r->key_use.at[*id];
+}
+
+/* An operation of this use came up.  False ends the pass, without a fault when all is
+ * learnt or nothing fits. */
+static bool note_use(struct ins_elle_reader *r, struct ins_lit key, uint8_t use)
+{
+    const bool list = (use & (ELLE_APPENDED | ELLE_READ_AS_LIST)) != 0;
+    const bool set = (use & (ELLE_ADDED | ELLE_READ_AS_SET)) != 0;
+    uint32_t id;
+    if (r->pass == PASS_PROBE) {
+        r->kinds = list ? KINDS_LISTS : KINDS_REGISTERS;
+        return false;
+    }
+    if (r->pass == PASS_COLLECT) {
+        uint8_t *const known = use_of(r, key, &id);
+        if (known)
+            *known |= use;
+        return known != NULL;
+    }
+    if (r->kinds == KINDS_MIXED || r->pass == PASS_ELEMENTS ||
+        (!set && r->kinds == (list ? KINDS_LISTS : KINDS_REGISTERS)))
+        return true;
+    r->contradiction = true;
+    return false;
+}
+
+enum kind { KIND_REGISTER, KIND_LIST, KIND_SET };
+
+static enum kind kind_of(const struct ins_elle_reader *r, struct ins_lit key,
+                         uint32_t *id)
+{
+    *id = INS_NONE;
+    if (r->kinds != KINDS_MIXED)
+        return r->kinds == KINDS_LISTS ? KIND_LIST : KIND_REGISTER;
+    *id = ins_literals_get(&r->keys, key);
+    const uint8_t use = *id == INS_NONE ? 0 : r->key_use.at[*id];
+    if (use & ELLE_WRITTEN)
+        return KIND_REGISTER;
+    if (use & (ELLE_READ_AS_SET | ELLE_ADDED))
+        return KIND_SET;
+    return use & (ELLE_APPENDED | ELLE_READ_AS_LIST) ? KIND_LIST : KIND_REGISTER;
+}
+
+/* ---- sets ---- */
+
+static struct ins_lit true_lit(void)
+{
+    return ins_lit_text(INS_LIT_FORM, "true", 4);
+}
+
+/* PASS_ELEMENTS: somebody adds `element`. */
+static bool note_element(struct ins_elle_reader *r, struct ins_lit key,
+                         struct ins_lit element)
+{
+    uint32_t id;
+    struct ins_lit pair;
+    if (!use_of(r, key, &id) || !ins_elle_pair(&r->x, key, element, &pair))
+        return false;
+    const uint32_t before = r->pairs.map.len;
+    const uint32_t at = ins_literals_add(&r->pairs, pair);
+    if (at == before)
+        ins_vec_elle_element_push(&r->elements, (struct ins_elle_element){id, at});
+    if (at == INS_NONE || r->elements.failed)
+        r->x.st = ins_nomem(r->x.err, "the elements of sets");
+    return r->x.st == INS_OK;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct ins_elle_element *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return x->pair < y->pair ? -1 : x->pair > y->pair;
+}
+
+bool ins_elle_has_sets(const struct ins_elle_reader *r)
+{
+    for (size_t i = 0; i < r->key_use.len; i++)
+        if (!(r->key_use.at[i] & ELLE_WRITTEN) &&
+            (r->key_use.at[i] & (ELLE_READ_AS_SET | ELLE_ADDED)))
+            return true;
+    return false;
+}
+
+void ins_elle_sort_elements(struct ins_elle_reader *r)
+{
+    if (r->elements.len)
+        qsort(r->elements.at, r->elements.len, sizeof *r->elements.at, by_key);
+}
+
+static size_t first_element(const struct ins_elle_reader *r, uint32_t key)
+{
+    size_t low = 0, high = r->elements.len;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (r->elements.at[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The elements of set `id` that a read does not show. */
+static bool read_missing(struct ins_elle_reader *r, uint32_t txn, uint32_t id,
+                         const struct ins_literals *shown)
+{
+    for (size_t i = first_element(r, id);
+         i < r->elements.len && r->elements.at[i].key == id; i++) {
+        const struct ins_lit pair = ins_literals_at(&r->pairs, r->elements.at[i].pair);
+        if (ins_literals_get(shown, pair) == INS_NONE)
+            ins_builder_read(r->b, txn, pair, ins_lit_nil());
+        if (++r->missing > MANY_ELEMENTS)
+            return ins_elle_expected(&r->x, "fewer elements that reads of sets miss");
+        if (!(r->missing % CHECK_EVERY) && ins_limit_hit(r->limit)) {
+            r->x.st = ins_fail(r->x.err, INS_E_LIMIT, 0, "%s", ins_limit_reason(r->limit));
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A set was read, its elements being up to `close`; with '\0' it is empty. */
+static bool take_set(struct ins_elle_reader *r, uint32_t txn, struct ins_lit key,
+                     uint32_t id, char close)
+{
+    struct ins_elle_lex *x = &r->x;
+    struct ins_literals shown = {0};
+    bool good = true;
+    for (bool first = true; close && good && ins_elle_next(x, close, first);
+         first = false) {
+        struct ins_lit element, pair;
+        good = ins_elle_literal(x, "an element of a set", &element) &&
+               ins_elle_pair(x, key, element, &pair);
+        if (!good)
+            break;
+        ins_builder_read(r->b, txn, pair, true_lit());
+        if (ins_literals_add(&shown, pair) == INS_NONE)
+            x->st = ins_nomem(x->err, "a set");
+    }
+    good = good && x->st == INS_OK && read_missing(r, txn, id, &shown);
+    ins_string_map_release(&shown.map);
+    return good;
+}
+
+/* ---- lists ---- */
+
+/* The number at p, most often of one or two digits, and how many it has; 0 for none or
+ * a long one. */
+static inline unsigned list_number(const struct ins_elle_lex *x, const char *p,
+                                   uint64_t *n)
+{
+    const unsigned first = (unsigned)p[0] - '0', second = (unsigned)p[1] - '0';
+    *n = first;
+    if (first - 1 >= 9) /* 0 stands alone */
+        return !first && second >= 10;
+    if (second >= 10)
+        return 1;
+    *n = 10 * first + second;
+    return (unsigned)p[2] - '0' >= 10 ? 2 : ins_elle_short_digits(x, p, n);
+}
+
+/* Short numbers and what separates them: nearly all lists, and most of a file with
+ * lists.  Stops behind a number; the rest is for the general way.  False when there was
+ * none. */
+static inline bool take_numbers_as(struct ins_elle_lex *x, bool json, char close,
+                                   struct ins_vec_u64 *to)
+{
+    enum { SAFE_BYTES = 2 * INS_DIGITS_BYTES };
+    const char *p = x->p, *const before = p, *const end = x->end;
+    while (end - p > SAFE_BYTES) {
+        uint64_t n;
+        const unsigned digits = list_number(x, p, &n);
+        p += digits;
+        if (!digits || (*p != (json ? ',' : ' ') && *p != close))
+            break;
+        ins_vec_u64_push(to, n);
+        x->p = p;
+        if (*p == close)
+            break;
+        p += 1 + (json && p[1] == ' ');
+    }
+    return x->p > before;
+}
+
+static bool take_numbers(struct ins_elle_lex *x, char close, struct ins_vec_u64 *to)
+{
+    return x->json ? take_numbers_as(x, true, close, to)
+                   : take_numbers_as(x, false, close, to);
+}
+
+static bool take_list(struct ins_elle_reader *r, uint32_t txn, struct ins_lit key)
+{
+    struct ins_elle_lex *x = &r->x;
+    const char close = *x->p++ == '(' ? ')' : ']';
+    const struct ins_list_words *const at =
+        r->pass == PASS_BUILD ? ins_builder_list(r->b) : NULL;
+    bool first = !at || !at->plain || !take_numbers(x, close, at->to);
+    for (; ins_elle_next(x, close, first); first = false) {
+        struct ins_lit elem;
+        if (!ins_elle_literal(x, "an element of a list", &elem))
+            return false;
+        if (at)
+            ins_builder_list_add(r->b, at, elem);
+    }
+    if (x->st != INS_OK || !note_use(r, key, ELLE_READ_AS_LIST))
+        return false;
+    if (at)
+        ins_builder_list_end(r->b, txn, key);
+    return true;
+}
+
+/* ---- reads ---- */
+
+static bool is_open_vector(const struct ins_elle_lex *x)
+{
+    return x->p < x->end && (*x->p == '[' || (*x->p == '(' && !x->json));
+}
+
+static bool is_open_set(const struct ins_elle_lex *x)
+{
+    return !x->json && x->end - x->p > 1 && x->p[0] == '#' && x->p[1] == '{';
+}
+
+/* A read of which nothing is known but that it took place. */
+static void add_unknown(struct ins_elle_reader *r, uint32_t txn, struct ins_lit key)
+{
+    uint32_t id;
+    if (r->pass == PASS_BUILD && kind_of(r, key, &id) != KIND_SET)
+        ins_builder_read_unknown(r->b, txn, key, kind_of(r, key, &id) == KIND_LIST);
+}
+
+static bool take_nil(struct ins_elle_reader *r, uint32_t txn, struct ins_lit key,
+                     bool known)
+{
+    uint32_t id;
+    if (r->pass != PASS_BUILD)
+        return true;
+    if (!known) {
+        add_unknown(r, txn, key);
+        return true;
+    }
+    switch (kind_of(r, key, &id)) {
+    case KIND_SET:
+        return take_set(r, txn, key, id, '\0');
+    case KIND_LIST:
+        ins_builder_read_list(r->b, txn, key, NULL, 0);
+        return true;
+    case KIND_REGISTER:
+        break;
+    }
+    ins_builder_read(r->b, txn, key, ins_lit_nil());
+    return true;
+}
+
+/* What was read, p being at it.  With metadata, the form behind it. */
+static bool take_read(struct ins_elle_reader *r, uint32_t txn, struct ins_lit key,
+                      bool known)
+{
+    struct ins_elle_lex *x = &r->x;
+    struct ins_lit value;
+    uint32_t id = INS_NONE;
+    if (x->p < x->end && *x->p == '^' && !x->json && !ins_elle_skip_tags(x))
+        return false;
+    /* A vector among registers is told apart once all uses of the key are known. */
+    const bool vector = is_open_vector(x), set = is_open_set(x);
+    if (vector || set) {
+        const bool mixed = r->kinds == KINDS_MIXED;
+        const enum kind kind = mixed ? kind_of(r, key, &id)
+                               : set ? KIND_SET
+                                     : KIND_LIST;
+        if (vector && kind == KIND_LIST)
+            return take_list(r, txn, key);
+        if (r->pass == PASS_BUILD && mixed && kind == KIND_SET) {
+            x->p += set;
+            const char open = *x->p++;
+            return take_set(r, txn, key, id,
+                            (char)(open == '{' ? '}' : open == '[' ? ']' : ')'));
+        }
+        if (!mixed && !note_use(r, key, ELLE_READ_AS_SET))
+            return false;
+    }
+    if (!ins_elle_literal(x, "what was read: a value, a list or nil", &value))
+        return false;
+    if (value.kind == INS_LIT_NIL)
+        return take_nil(r, txn, key, known);
+    if (!(vector || set) && !note_use(r, key, 0))
+        return false;
+    if (r->pass == PASS_BUILD)
+        ins_builder_read(r->b, txn, key, value);
+    return true;
+}
+
+/* ---- operations ---- */
+
+enum function {
+    FUNCTION_NONE,
+    FUNCTION_R,
+    FUNCTION_W,
+    FUNCTION_APPEND,
+    FUNCTION_ADD
+};
+
+static enum function take_function(struct ins_elle_lex *x)
+{
+    const char *f;
+    size_t len;
+    if (!ins_elle_name(x, &f, &len))
+        return FUNCTION_NONE;
+    return ins_elle_is(f, len, "r")        ? FUNCTION_R
+           : ins_elle_is(f, len, "w")      ? FUNCTION_W
+           : ins_elle_is(f, len, "append") ? FUNCTION_APPEND
+           : ins_elle_is(f, len, "add")    ? FUNCTION_ADD
+                                           : FUNCTION_NONE;
+}
+
+/* Past what programs write between two elements; NULL when it is something else, or
+ * when no element follows at once. */
+static const char *past_separator(const struct ins_elle_lex *x, const char *p)
+{
+    if (*p++ != (x->json ? ',' : ' '))
+        return NULL;
+    p += x->json && *p == ' ';
+    const unsigned char class = ins_elle_class[(unsigned char)*p];
+    return class == INS_ELLE_ORDINARY || class == INS_ELLE_OPEN ||
+                   class == INS_ELLE_QUOTE
+               ? p
+               : NULL;
+}
+
+/* Past function and key as programs write them, the key a short number.  False when
+ * they are written otherwise. */
+static bool take_usual_head(struct ins_elle_lex *x, enum function *f,
+                            struct ins_lit *key)
+{
+    enum { SAFE_BYTES = 48 };
+    const char *const begin = x->p;
+    uint64_t n;
+    if (x->end - begin < SAFE_BYTES)
+        return false;
+    *f = ins_elle_take_word(x, "r")        ? FUNCTION_R
+         : ins_elle_take_word(x, "append") ? FUNCTION_APPEND
+         : ins_elle_take_word(x, "w")      ? FUNCTION_W
+                                           : FUNCTION_NONE;
+    const char *p = *f == FUNCTION_NONE ? NULL : past_separator(x, x->p);
+    const unsigned digits = p ? ins_elle_short_number(x, p, &n) : 0;
+    p = digits ? past_separator(x, p + digits) : NULL;
+    x->p = p ? p : begin;
+    if (p)
+        *key = ins_lit_u64(n);
+    return p != NULL;
+}
+
+/* Past function and key.  *more: a value follows. */
+static bool take_head(struct ins_elle_reader *r, char close, enum function *f,
+                      struct ins_lit *key, bool *more)
+{
+    struct ins_elle_lex *x = &r->x;
+    *more = true;
+    if (!take_usual_head(x, f, key)) {
+        ins_elle_space(x);
+        *f = take_function(x);
+        if (*f == FUNCTION_NONE)
+            return ins_elle_expected(x, "an operation: r, w or append");
+        if (!ins_elle_next(x, close, false))
+            return ins_elle_expected(x, "a key");
+        if (!ins_elle_literal(x, "a key", key))
+            return false;
+        *more = ins_elle_next(x, close, false);
+        if (!*more && (x->st != INS_OK || *f != FUNCTION_R))
+            return ins_elle_expected(x, "a value after the key");
+    }
+    return !r->has_tuple || ins_elle_pair(x, r->tuple, *key, key);
+}
+
+static bool take_write(struct ins_elle_reader *r, uint32_t txn, enum function f,
+                       struct ins_lit key)
+{
+    const uint8_t use = f == FUNCTION_W        ? ELLE_WRITTEN
+                        : f == FUNCTION_APPEND ? ELLE_APPENDED
+                                               : ELLE_ADDED;
+    struct ins_lit value, pair;
+    uint32_t id;
+    if (!ins_elle_literal(&r->x, "a value", &value) || !note_use(r, key, use))
+        return false;
+    if (r->pass == PASS_ELEMENTS && f != FUNCTION_W && kind_of(r, key, &id) == KIND_SET)
+        return note_element(r, key, value);
+    if (r->pass != PASS_BUILD)
+        return true;
+    if (f == FUNCTION_W)
+        ins_builder_write(r->b, txn, key, value);
+    else if (r->kinds != KINDS_MIXED || kind_of(r, key, &id) != KIND_SET)
+        ins_builder_append(r->b, txn, key, value);
+    else if (!ins_elle_pair(&r->x, key, value, &pair))
+        return false;
+    else
+        ins_builder_write(r->b, txn, pair, true_lit());
+    return true;
+}
+
+/* After the opening bracket: [:r key value], [:w key value] or [:append key value]. */
+static bool take_operation(struct ins_elle_reader *r, uint32_t txn, char close,
+                           bool known)
+{
+    struct ins_elle_lex *x = &r->x;
+    enum function f;
+    struct ins_lit key;
+    bool more;
+    if (!take_head(r, close, &f, &key, &more))
+        return false;
+    if (!more) {
+        add_unknown(r, txn, key);
+        return true;
+    }
+    if (f == FUNCTION_R ? !take_read(r, txn, key, known)
+                        : !take_write(r, txn, f, key))
+        return false;
+    if (ins_elle_next(x, close, false))
+        return ins_elle_expected(x, "the end of the operation after its value");
+    return x->st == INS_OK;
+}
+
+/* p is at a vector of operations. */
+static bool take_vector(struct ins_elle_reader *r, uint32_t txn, bool known)
+{
+    struct ins_elle_lex *x = &r->x;
+    const char close = *x->p++ == '(' ? ')' : ']';
+    for (bool first = true; ins_elle_next(x, close, first); first = false) {
+        if (!x->json && !ins_elle_skip_tags(x))
+            return false;
+        if (!is_open_vector(x))
+            return ins_elle_expected(x, "an operation such as [:r 1 2]");
+        const char inner = *x->p++ == '(' ? ')' : ']';
+        if (!take_operation(r, txn, inner, known))
+            return false;
+    }
+    return x->st == INS_OK;
+}
+
+/* Does a vector of operations begin at p?  *empty: it has none.  p stays. */
+static bool starts_operations(struct ins_elle_lex *x, bool *empty)
+{
+    const char *const back = x->p;
+    bool good = false;
+    *empty = false;
+    if (is_open_vector(x)) {
+        x->p++;
+        ins_elle_space(x);
+        *empty = x->p < x->end && (*x->p == ']' || *x->p == ')');
+        if (x->st == INS_OK && !x->json)
+            (void)ins_elle_skip_tags(x);
+        if (x->st == INS_OK && is_open_vector(x)) {
+            x->p++;
+            ins_elle_space(x);
+            good = take_function(x) != FUNCTION_NONE;
+        }
+    }
+    x->p = back;
+    return good && x->st == INS_OK;
+}
+
+/* An independent key and its operations, [key operations], p being at it.  Then the
+ * operations are next and *key is the key; else p stays. */
+static bool take_tuple(struct ins_elle_lex *x, struct ins_lit *key, char *close)
+{
+    const char *const back = x->p;
+    bool empty;
+    *close = *x->p++ == '(' ? ')' : ']';
+    if (ins_elle_next(x, *close, true) && ins_elle_literal(x, "a key", key) &&
+        ins_elle_next(x, *close, false) && (starts_operations(x, &empty) || empty))
+        return true;
+    x->p = back;
+    return false;
+}
+
+/* Past what stands before a value and means nothing. */
+static bool to_value(struct ins_elle_lex *x, const char *value)
+{
+    x->p = value;
+    return x->json || ins_elle_skip_tags(x);
+}
+
+bool ins_elle_is_operations(struct ins_elle_reader *r, const char *value)
+{
+    struct ins_elle_lex *x = &r->x;
+    const char *const back = x->p;
+    struct ins_lit key;
+    char close;
+    bool empty, found = false;
+    if (to_value(x, value) && is_open_vector(x))
+        found = starts_operations(x, &empty) || take_tuple(x, &key, &close);
+    x->p = back;
+    return found && x->st == INS_OK;
+}
+
+bool ins_elle_operations(struct ins_elle_reader *r, const char *value, uint32_t txn,
+                         bool known)
+{
+    struct ins_elle_lex *x = &r->x;
+    const char *const back = x->p;
+    char close = '\0';
+    bool empty;
+    if (!value)
+        return true;
+    if (!to_value(x, value))
+        return false;
+    if (!is_open_vector(x))
+        return ins_elle_expected(x, "a vector of operations");
+    /* The usual beginnings need no closer look. */
+    const char *const p = x->p;
+    const bool usual = x->end - p > 4 && p[1] == '[' && (p[2] == ':' || p[2] == '"') &&
+                       (p[3] == 'r' || p[3] == 'w' || p[3] == 'a');
+    r->has_tuple = !usual && !starts_operations(x, &empty) && !empty &&
+                   take_tuple(x, &r->tuple, &close);
+    if (x->st != INS_OK || !take_vector(r, txn, known))
+        return false;
+    if (r->has_tuple && ins_elle_next(x, close, false))
+        return ins_elle_expected(x, "nothing after the operations of an independent key");
+    r->has_tuple = false;
+    r->value_end = x->p;
+    x->p = back;
+    return x->st == INS_OK;
+}
