@@ -16,11 +16,11 @@
 #include <stdlib.h>
 
 enum {
-    DEEPEST = 64,        /* levels of brackets in a literal */
-    LONGEST = 1 << 20,   /* bytes of its text */
+    DEEPEST = 64,      /* levels of brackets in a literal */
+    LONGEST = 1 << 20, /* bytes of its text */
     MOST_EXPONENT = 1000000,
-    PLAIN_DIGITS = 40,   /* integers up to here are written without exponent */
-    PLAIN_ZEROS = 6      /* fractions with up to so many zeros in front, too */
+    PLAIN_DIGITS = 40, /* integers up to here are written without exponent */
+    PLAIN_ZEROS = 6    /* fractions with up to so many zeros in front, too */
 };
 
 /* ---- numbers ---- */

@@ -2,16 +2,16 @@
  *
  * A key that is written with :w is a register, and whatever is read from it a value.
  * Else it is a set when a read of it returns one, or :add adds to it; else a list when
- * it is appended to or a read returns a vector; else a register.  `nil` as the result of
- * a read is a register's initial value, an empty list or an empty set.
+ * it is appended to or a read returns a vector; else a register.  `nil` as the result
+ * of a read is a register's initial value, an empty list or an empty set.
  *
  * A file usually has one kind of keys, which its first telling operation tells.  When
- * something else comes up, the uses of all keys are collected and the file is read again
- * (KINDS_MIXED).
+ * something else comes up, the uses of all keys are collected and the file is read
+ * again (KINDS_MIXED).
  *
- * A set is one register an element, named [key element]: adding the element writes true,
- * and a read of the set reads all elements that anybody ever adds to it, true where it
- * shows them and nil where it does not. */
+ * A set is one register an element, named [key element]: adding the element writes
+ * true, and a read of the set reads all elements that anybody ever adds to it, true
+ * where it shows them and nil where it does not. */
 #include "format/elle_read.h"
 
 enum { MANY_ELEMENTS = 1 << 27, CHECK_EVERY = 4096 };
@@ -33,7 +33,7 @@ static uint8_t *use_of(struct ins_elle_reader *r, struct ins_lit key, uint32_t *
 
 /* An operation of this use came up.  False ends the pass, without a fault when all is
  * learnt or nothing fits. */
-static bool note_use(struct ins_elle_reader *r, struct ins_lit key, uint8_t use)
+static bool note_use_slow(struct ins_elle_reader *r, struct ins_lit key, uint8_t use)
 {
     const bool list = (use & (ELLE_APPENDED | ELLE_READ_AS_LIST)) != 0;
     const bool set = (use & (ELLE_ADDED | ELLE_READ_AS_SET)) != 0;
@@ -53,6 +53,16 @@ static bool note_use(struct ins_elle_reader *r, struct ins_lit key, uint8_t use)
         return true;
     r->contradiction = true;
     return false;
+}
+
+static inline bool note_use(struct ins_elle_reader *r, struct ins_lit key, uint8_t use)
+{
+    const bool usual =
+        r->pass == PASS_BUILD &&
+        (r->kinds == KINDS_REGISTERS
+             ? !(use & ~(unsigned)ELLE_WRITTEN)
+             : r->kinds == KINDS_LISTS && (use & (ELLE_APPENDED | ELLE_READ_AS_LIST)));
+    return usual || note_use_slow(r, key, use);
 }
 
 enum kind { KIND_REGISTER, KIND_LIST, KIND_SET };
@@ -144,7 +154,8 @@ static bool read_missing(struct ins_elle_reader *r, uint32_t txn, uint32_t id,
         if (++r->missing > MANY_ELEMENTS)
             return ins_elle_expected(&r->x, "fewer elements that reads of sets miss");
         if (!(r->missing % CHECK_EVERY) && ins_limit_hit(r->limit)) {
-            r->x.st = ins_fail(r->x.err, INS_E_LIMIT, 0, "%s", ins_limit_reason(r->limit));
+            r->x.st =
+                ins_fail(r->x.err, INS_E_LIMIT, 0, "%s", ins_limit_reason(r->limit));
             return false;
         }
     }
@@ -284,38 +295,52 @@ static bool take_nil(struct ins_elle_reader *r, uint32_t txn, struct ins_lit key
     return true;
 }
 
-/* What was read, p being at it.  With metadata, the form behind it. */
+/* A vector or a set was read, which may be a value like any other.  *taken: it was not,
+ * and all is done. */
+static bool take_collection(struct ins_elle_reader *r, uint32_t txn, struct ins_lit key,
+                            bool *taken)
+{
+    struct ins_elle_lex *x = &r->x;
+    uint32_t id = INS_NONE;
+    const bool set = is_open_set(x), mixed = r->kinds == KINDS_MIXED;
+    const enum kind kind = mixed ? kind_of(r, key, &id) : set ? KIND_SET : KIND_LIST;
+    *taken = true;
+    if (!set && kind == KIND_LIST)
+        return take_list(r, txn, key);
+    if (r->pass == PASS_BUILD && mixed && kind == KIND_SET) {
+        x->p += set;
+        const char open = *x->p++;
+        return take_set(r, txn, key, id,
+                        (char)(open == '{'   ? '}'
+                               : open == '[' ? ']'
+                                             : ')'));
+    }
+    *taken = false;
+    return mixed || note_use(r, key, ELLE_READ_AS_SET);
+}
+
+/* What was read, p being at it. */
 static bool take_read(struct ins_elle_reader *r, uint32_t txn, struct ins_lit key,
                       bool known)
 {
     struct ins_elle_lex *x = &r->x;
     struct ins_lit value;
-    uint32_t id = INS_NONE;
-    if (x->p < x->end && *x->p == '^' && !x->json && !ins_elle_skip_tags(x))
-        return false;
-    /* A vector among registers is told apart once all uses of the key are known. */
-    const bool vector = is_open_vector(x), set = is_open_set(x);
-    if (vector || set) {
-        const bool mixed = r->kinds == KINDS_MIXED;
-        const enum kind kind = mixed ? kind_of(r, key, &id)
-                               : set ? KIND_SET
-                                     : KIND_LIST;
-        if (vector && kind == KIND_LIST)
-            return take_list(r, txn, key);
-        if (r->pass == PASS_BUILD && mixed && kind == KIND_SET) {
-            x->p += set;
-            const char open = *x->p++;
-            return take_set(r, txn, key, id,
-                            (char)(open == '{' ? '}' : open == '[' ? ']' : ')'));
-        }
-        if (!mixed && !note_use(r, key, ELLE_READ_AS_SET))
+    bool collection = false;
+    if (ins_elle_class_at(x) != INS_ELLE_ORDINARY) {
+        bool taken = false, good = true;
+        if (*x->p == '^' && !x->json && !ins_elle_skip_tags(x))
             return false;
+        collection = is_open_vector(x) || is_open_set(x);
+        if (collection)
+            good = take_collection(r, txn, key, &taken);
+        if (!good || taken)
+            return good;
     }
     if (!ins_elle_literal(x, "what was read: a value, a list or nil", &value))
         return false;
     if (value.kind == INS_LIT_NIL)
         return take_nil(r, txn, key, known);
-    if (!(vector || set) && !note_use(r, key, 0))
+    if (!collection && !note_use(r, key, 0))
         return false;
     if (r->pass == PASS_BUILD)
         ins_builder_read(r->b, txn, key, value);
@@ -324,13 +349,7 @@ static bool take_read(struct ins_elle_reader *r, uint32_t txn, struct ins_lit ke
 
 /* ---- operations ---- */
 
-enum function {
-    FUNCTION_NONE,
-    FUNCTION_R,
-    FUNCTION_W,
-    FUNCTION_APPEND,
-    FUNCTION_ADD
-};
+enum function { FUNCTION_NONE, FUNCTION_R, FUNCTION_W, FUNCTION_APPEND, FUNCTION_ADD };
 
 static enum function take_function(struct ins_elle_lex *x)
 {
@@ -443,8 +462,7 @@ static bool take_operation(struct ins_elle_reader *r, uint32_t txn, char close,
         add_unknown(r, txn, key);
         return true;
     }
-    if (f == FUNCTION_R ? !take_read(r, txn, key, known)
-                        : !take_write(r, txn, f, key))
+    if (f == FUNCTION_R ? !take_read(r, txn, key, known) : !take_write(r, txn, f, key))
         return false;
     if (ins_elle_next(x, close, false))
         return ins_elle_expected(x, "the end of the operation after its value");
@@ -457,7 +475,7 @@ static bool take_vector(struct ins_elle_reader *r, uint32_t txn, bool known)
     struct ins_elle_lex *x = &r->x;
     const char close = *x->p++ == '(' ? ')' : ']';
     for (bool first = true; ins_elle_next(x, close, first); first = false) {
-        if (!x->json && !ins_elle_skip_tags(x))
+        if (*x->p != '[' && !x->json && !ins_elle_skip_tags(x))
             return false;
         if (!is_open_vector(x))
             return ins_elle_expected(x, "an operation such as [:r 1 2]");
@@ -546,7 +564,8 @@ bool ins_elle_operations(struct ins_elle_reader *r, const char *value, uint32_t 
     if (x->st != INS_OK || !take_vector(r, txn, known))
         return false;
     if (r->has_tuple && ins_elle_next(x, close, false))
-        return ins_elle_expected(x, "nothing after the operations of an independent key");
+        return ins_elle_expected(x,
+                                 "nothing after the operations of an independent key");
     r->has_tuple = false;
     r->value_end = x->p;
     x->p = back;

@@ -4,8 +4,8 @@
  * An invocation and the next completion of its process are one transaction: :ok
  * committed, :fail aborted, :info indeterminate; an invocation without completion is
  * indeterminate, and its reads have no result.  Each process is a session; :nemesis
- * injects faults and is passed over, as are events without operations.  An event without
- * process is a session of its own.
+ * injects faults and is passed over, as are events without operations.  An event
+ * without process is a session of its own.
  *
  * The operations of an invocation are looked at only when no completion repeats them,
  * so :value is skipped first and read when its use is known. */
@@ -108,11 +108,11 @@ static bool take_f(struct ins_elle_reader *r, struct ins_elle_event *e)
         const char *name;
         enum ins_elle_f f;
     } known[] = {
-        {"txn", ELLE_F_TXN},           {"read", ELLE_F_READ},
-        {"write", ELLE_F_WRITE},       {"cas", ELLE_F_CAS},
-        {"add", ELLE_F_ADD},           {"transfer", ELLE_F_TRANSFER},
-        {"acquire", ELLE_F_ACQUIRE},   {"release", ELLE_F_RELEASE},
-        {"enqueue", ELLE_F_QUEUE},     {"dequeue", ELLE_F_QUEUE},
+        {"txn", ELLE_F_TXN},         {"read", ELLE_F_READ},
+        {"write", ELLE_F_WRITE},     {"cas", ELLE_F_CAS},
+        {"add", ELLE_F_ADD},         {"transfer", ELLE_F_TRANSFER},
+        {"acquire", ELLE_F_ACQUIRE}, {"release", ELLE_F_RELEASE},
+        {"enqueue", ELLE_F_QUEUE},   {"dequeue", ELLE_F_QUEUE},
         {"drain", ELLE_F_QUEUE},
     };
     struct ins_elle_lex *x = &r->x;
@@ -150,6 +150,19 @@ static bool take_value(struct ins_elle_reader *r, struct ins_elle_event *e)
     return ins_elle_skip_form(x);
 }
 
+/* A name, or anything else, which says nothing here. */
+static bool take_node(struct ins_elle_reader *r, struct ins_elle_event *e)
+{
+    struct ins_elle_lex *x = &r->x;
+    struct ins_lit lit;
+    if (r->pass != PASS_BUILD || x->p == x->end || strchr("{[(#", *x->p))
+        return ins_elle_skip_form(x);
+    if (!ins_elle_literal(x, "the name of a node", &lit))
+        return false;
+    e->node = ins_builder_node(r->b, lit);
+    return true;
+}
+
 enum field {
     FIELD_OTHER,
     FIELD_INDEX,
@@ -157,14 +170,15 @@ enum field {
     FIELD_TYPE,
     FIELD_PROCESS,
     FIELD_F,
-    FIELD_VALUE
+    FIELD_VALUE,
+    FIELD_NODE
 };
 
 /* The name of a field, p being at it. */
 static bool take_field_name(struct ins_elle_lex *x, enum field *field)
 {
-    static const char *const names[] = {NULL,      "index", "time", "type",
-                                        "process", "f",     "value"};
+    static const char *const names[] = {NULL,      "index", "time",  "type",
+                                        "process", "f",     "value", "node"};
     const char *name;
     size_t len;
     *field = FIELD_OTHER;
@@ -196,14 +210,15 @@ static bool take_field_name(struct ins_elle_lex *x, enum field *field)
             return ins_elle_expected(x, "a string as the name of a field");
         return ins_elle_skip_form(x);
     }
-    for (int i = FIELD_INDEX; i <= FIELD_VALUE; i++)
+    for (int i = FIELD_INDEX; i <= FIELD_NODE; i++)
         if (ins_elle_is(name, len, names[i]))
             *field = (enum field)i;
     return true;
 }
 
 /* The value of a field, p being at it. */
-static bool take_field(struct ins_elle_reader *r, struct ins_elle_event *e, enum field field)
+static bool take_field(struct ins_elle_reader *r, struct ins_elle_event *e,
+                       enum field field)
 {
     switch (field) {
     case FIELD_INDEX:
@@ -218,6 +233,8 @@ static bool take_field(struct ins_elle_reader *r, struct ins_elle_event *e, enum
         return take_f(r, e);
     case FIELD_VALUE:
         return take_value(r, e);
+    case FIELD_NODE:
+        return take_node(r, e);
     case FIELD_OTHER:
         break;
     }

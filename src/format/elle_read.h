@@ -48,7 +48,7 @@ struct ins_elle_event {
     enum ins_elle_type type;
     enum ins_elle_f f;
     bool has_process, has_index, nemesis;
-    bool named; /* its process is not a number */
+    bool named;       /* its process is not a number */
     uint32_t process; /* place in `pending` */
     struct ins_lit index;
     int64_t time;
@@ -57,6 +57,7 @@ struct ins_elle_event {
     bool used;         /* its operations are in the history already */
     uint32_t txn;      /* their transaction */
     int64_t began;     /* when it was invoked */
+    uint32_t node;     /* the builder's handle, or 0 */
 };
 
 /* A process, and its invocation that waits for a completion. */
@@ -70,16 +71,11 @@ struct ins_elle_pending {
     int64_t time;
     uint64_t line;
     const char *value;
+    uint32_t node;
 };
 INS_VEC(elle_pending, struct ins_elle_pending);
 
-enum ins_elle_pass {
-    PASS_PROBE,
-    PASS_COLLECT,
-    PASS_ELEMENTS,
-    PASS_SURVEY,
-    PASS_BUILD
-};
+enum ins_elle_pass { PASS_PROBE, PASS_COLLECT, PASS_ELEMENTS, PASS_SURVEY, PASS_BUILD };
 enum ins_elle_kinds { KINDS_REGISTERS, KINDS_LISTS, KINDS_MIXED };
 enum ins_elle_flat { FLAT_NONE, FLAT_REGISTER, FLAT_KEYED, FLAT_SEQUENTIAL };
 
@@ -111,7 +107,7 @@ struct ins_elle_reader {
     struct ins_vec_u8 key_use; /* ELLE_*, by id in keys */
     struct ins_literals pairs; /* keys of the elements of sets: [key element] */
     struct ins_vec_elle_element elements; /* by key, once all are collected */
-    uint64_t missing; /* elements that reads of sets do not show */
+    uint64_t missing;                     /* elements that reads of sets do not show */
     bool has_tuple; /* the operations at hand belong to one independent key */
     struct ins_lit tuple;
 

@@ -131,6 +131,7 @@ bool ins_elle_invoke(struct ins_elle_reader *r, const struct ins_elle_event *e)
     p->time = settle_begin(r, e->time);
     p->line = e->line;
     p->value = e->value;
+    p->node = e->node;
     return true;
 }
 
@@ -148,6 +149,7 @@ static bool abandon(struct ins_elle_reader *r, struct ins_elle_pending *p)
     ins_builder_end(r->b, txn, INS_INDETERMINATE);
     if (p->time != INS_NO_TIME)
         ins_builder_times(r->b, txn, p->time, INS_NO_TIME);
+    ins_builder_on(r->b, txn, p->node);
     return ins_elle_operations(r, p->value, txn, false);
 }
 
@@ -169,6 +171,8 @@ static void begin_completed(struct ins_elle_reader *r, struct ins_elle_event *e)
 {
     struct ins_elle_pending *p = e->has_process ? &r->pending.at[e->process] : NULL;
     e->began = p && p->open ? p->time : INS_NO_TIME;
+    if (p && p->open && !e->node)
+        e->node = p->node;
     if (p)
         p->open = false;
     else
@@ -196,6 +200,7 @@ bool ins_elle_complete(struct ins_elle_reader *r, struct ins_elle_event *e)
     const int64_t end = e->type == ELLE_OK ? settle_end(r, e->time) : e->time;
     if (e->began != INS_NO_TIME || end != INS_NO_TIME)
         ins_builder_times(r->b, e->txn, e->began, end);
+    ins_builder_on(r->b, e->txn, e->node);
     /* What an :ok event does not repeat took place, but its reads are not known. */
     return e->used ||
            ins_elle_operations(r, value, e->txn, e->type == ELLE_OK && e->value);

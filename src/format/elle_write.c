@@ -222,7 +222,7 @@ static void set_event(const struct ins_history *h, struct head *e)
 {
     e->completion = e->completion || h->txn_begin[e->txn] == INS_NO_TIME;
     e->ends = e->completion && h->txn_status[e->txn] == INS_COMMITTED;
-    const int64_t time = e->ends          ? h->txn_end[e->txn]
+    const int64_t time = e->ends         ? h->txn_end[e->txn]
                          : e->completion ? INS_NO_TIME
                                          : h->txn_begin[e->txn];
     if (time > e->time) /* INS_NO_TIME is the lowest */
@@ -358,8 +358,9 @@ enum ins_status ins_elle_can_express(const struct ins_history *h, struct ins_err
             "reads of nil in indeterminate transactions, which would become "
             "reads without a result");
     if (!times_fit(h))
-        return ins_fail(err, INS_E_LOSSY, 0,
-                        "times of transactions that overlap in their session, or that "
-                        "only some transactions have: the order of events is real time");
+        return ins_fail(
+            err, INS_E_LOSSY, 0,
+            "times of transactions that overlap in their session, or that "
+            "only some transactions have: the order of events is real time");
     return ins_loss_check_init(h, true, err);
 }

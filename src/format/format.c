@@ -238,7 +238,8 @@ enum ins_status ins_format_can_express(const struct ins_format *f,
         {INS_HOLDS_UNKNOWN, "reads without a result"},
         {INS_HOLDS_WORDS, "keys or values that are not unsigned integers"},
         {INS_HOLDS_NIL, "nil as a value"},
-        {INS_HOLDS_KEYWORDS, "keywords, symbols, sets and other forms that only EDN has"},
+        {INS_HOLDS_KEYWORDS,
+         "keywords, symbols, sets and other forms that only EDN has"},
     };
     const unsigned lost = ins_loss_needs(h) & ~f->holds;
     char text[400] = "";
