@@ -25,6 +25,7 @@ struct run {
     unsigned n_jobs;
     atomic_uint next;
     unsigned threads_each; /* 0: the library's choice */
+    struct insula_load_options load;
     double start;
     struct progress progress;
     pthread_mutex_t lock; /* of the done flags */
@@ -46,7 +47,7 @@ static double time_left(const struct run *r)
 static void check_one(struct run *r, struct job *j)
 {
     const struct options *o = r->o;
-    struct insula_load_options load = load_options(o, r->threads_each);
+    struct insula_load_options load = r->load;
     load.timeout_s = time_left(r);
     const double start = seconds_now();
     j->history = insula_load(j->path, &load, &j->error);
@@ -57,7 +58,7 @@ static void check_one(struct run *r, struct job *j)
     const struct insula_check_options check = {
         .levels = o->text[OPT_levels],
         .timeout_s = time_left(r),
-        .memory_limit = memory_limit(o),
+        .memory_limit = load.memory_limit,
         .threads = r->threads_each,
         .max_listed = (unsigned)o->number[OPT_max_listed],
         .certificate = o->text[OPT_certificate],
@@ -323,6 +324,7 @@ int cmd_check(const struct options *o)
     const unsigned most = threads < r.n_jobs ? threads : r.n_jobs;
     const unsigned workers = most ? most : 1;
     r.threads_each = threads / workers;
+    r.load = load_options(o, r.threads_each);
     (void)pthread_mutex_init(&r.lock, NULL);
     (void)pthread_cond_init(&r.changed, NULL);
     progress_start(&r.progress, o);

@@ -1,5 +1,7 @@
 #include "interrupt.h"
 
+#include "options.h"
+
 #include <signal.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -8,15 +10,36 @@
 static atomic_int held, seen;
 static _Atomic(const char *) partial;
 
+static void end_at_once(int status)
+{
+    const char *path = atomic_load(&partial);
+    if (path)
+        (void)unlink(path);
+    _exit(status);
+}
+
 static void on_signal(int number)
 {
     (void)number;
     if (atomic_load(&held) && !atomic_exchange(&seen, 1))
         return;
-    const char *path = atomic_load(&partial);
-    if (path)
-        (void)unlink(path);
-    _exit(130);
+    end_at_once(130);
+}
+
+/* A mapped page has no file behind it any more.  What was read before may be half of
+ * something, so there is nothing to go on with. */
+static void on_cut_file(int number, siginfo_t *info, void *context)
+{
+    static const char text[] =
+        "insula: cannot read: a file was cut short while it was read\n";
+    (void)context;
+    if (info->si_code != BUS_ADRERR) {
+        (void)signal(number, SIG_DFL);
+        return; /* to the same instruction, and to its end */
+    }
+    const ssize_t n = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)n;
+    end_at_once(EXIT_USAGE);
 }
 
 void interrupt_install(void)
@@ -25,6 +48,12 @@ void interrupt_install(void)
     (void)sigemptyset(&a.sa_mask);
     (void)sigaction(SIGINT, &a, NULL);
     (void)sigaction(SIGTERM, &a, NULL);
+    struct sigaction before;
+    if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)
+        (void)sigaction(SIGHUP, &a, NULL);
+    struct sigaction cut = {.sa_sigaction = on_cut_file, .sa_flags = SA_SIGINFO};
+    (void)sigemptyset(&cut.sa_mask);
+    (void)sigaction(SIGBUS, &cut, NULL);
 }
 
 void interrupt_hold(void)

@@ -1,8 +1,12 @@
-/* interrupt.h - Ctrl-C.
+/* interrupt.h - Ctrl-C, and files that shrink.
  *
  * While a check runs, the first Ctrl-C asks it to stop: it ends with what was found so
  * far.  Everywhere else, and the second time, the program ends at once with status 130,
- * and a half-written output file is removed. */
+ * and a half-written output file is removed.  SIGTERM and SIGHUP are Ctrl-C, but a
+ * SIGHUP that is ignored, as nohup does, stays ignored.
+ *
+ * Input files are mapped.  One that is cut short meanwhile ends the program with a
+ * message and status 3. */
 #ifndef CLI_INTERRUPT_H
 #define CLI_INTERRUPT_H
 

@@ -51,6 +51,8 @@ _Noreturn static void run_program(const struct keeper *k, const char *const *arg
     (void)signal(SIGPIPE, SIG_DFL);
     (void)signal(SIGINT, SIG_DFL);
     (void)signal(SIGTERM, SIG_DFL);
+    (void)signal(SIGHUP, SIG_DFL);
+    (void)signal(SIGBUS, SIG_DFL);
     (void)dup2(k->log, 1);
     (void)dup2(k->log, 2);
     if (k->drop && (setgroups(0, NULL) || setgid(k->gid) || setuid(k->uid)))
@@ -210,6 +212,7 @@ _Noreturn void ins_keeper_run(const struct ins_server_plan *plan, const char *di
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGINT, SIG_IGN);
     (void)signal(SIGTERM, SIG_IGN);
+    (void)signal(SIGHUP, SIG_IGN);
     /* A caller without standard streams would have had these numbers to give away. */
     command = fcntl(command, F_DUPFD_CLOEXEC, 3);
     reply = fcntl(reply, F_DUPFD_CLOEXEC, 3);

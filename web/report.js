@@ -509,7 +509,7 @@ function drawCost() {
   if (h.error || !h.stages) { $("cost").replaceChildren(); return; }
   const rows = h.stages.filter(s => s.s > 0 || s.rss);
   const most = Math.max(1e-9, ...rows.map(s => s.s));
-  const table = el("table", {class: "stages"}, el("tr", {}, el("th", {}, "stage"), el("th", {}, "time"), el("th", {class: "bar"}), el("th", {}, "memory after it")));
+  const table = el("table", {class: "stages"}, el("tr", {}, el("th", {}, "stage"), el("th", {}, "time"), el("th", {class: "bar"}), el("th", {}, "highest memory so far")));
   for (const s of rows)
     table.append(el("tr", {}, el("td", {}, s.name), el("td", {}, seconds(s.s)),
       el("td", {class: "bar"}, el("div", {style: "width:" + (100 * s.s / most).toFixed(1) + "%"})), el("td", {}, s.rss ? bytes(s.rss) : "")));

@@ -170,6 +170,7 @@ static enum ins_status open_fd(struct ins_input *in, int fd, struct ins_limit *l
         void *p = mmap(NULL, (size_t)sb.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (p != MAP_FAILED) {
             in->mapped = p;
+            in->fd = fd;
             in->mapped_size = in->size = (size_t)sb.st_size;
             in->data = p;
             return INS_OK;
@@ -196,17 +197,31 @@ enum ins_status ins_input_open(struct ins_input *in, const char *path,
     if (fd < 0)
         return ins_fail(err, INS_E_IO, 0, "cannot open: %s", strerrordesc_np(errno));
     enum ins_status st = open_fd(in, fd, limit, err);
-    if (!standard)
+    if (in->mapped && standard) /* its own, to be closed as any other */
+        in->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    else if (!in->mapped && !standard)
         (void)close(fd);
     if (st == INS_OK)
         st = unpack(in, limit, err);
     return st;
 }
 
+enum ins_status ins_input_whole(const struct ins_input *in, struct ins_error *err)
+{
+    struct stat sb;
+    if (!in->mapped || in->fd < 0 || fstat(in->fd, &sb) ||
+        (uint64_t)sb.st_size >= in->mapped_size)
+        return INS_OK;
+    return ins_fail(err, INS_E_IO, 0, "the file was cut short while it was read");
+}
+
 void ins_input_release(struct ins_input *in)
 {
-    if (in->mapped)
+    if (in->mapped) {
         (void)munmap(in->mapped, in->mapped_size);
+        if (in->fd >= 0)
+            (void)close(in->fd);
+    }
     ins_free(in->owned);
     memset(in, 0, sizeof *in);
 }

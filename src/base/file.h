@@ -12,6 +12,7 @@ struct ins_input {
     size_t size;
     void *mapped; /* mmap base or NULL */
     size_t mapped_size;
+    int fd;      /* of what is mapped */
     char *owned; /* heap copy or NULL */
 };
 
@@ -19,6 +20,9 @@ struct ins_input {
  * *in. */
 enum ins_status ins_input_open(struct ins_input *in, const char *path,
                                struct ins_limit *limit, struct ins_error *err);
+/* Was all of it there to the end?  Of a mapped file that was cut short meanwhile the
+ * last page reads as zeros, and those behind it raise SIGBUS. */
+enum ins_status ins_input_whole(const struct ins_input *in, struct ins_error *err);
 void ins_input_release(struct ins_input *in);
 
 #endif

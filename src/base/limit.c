@@ -32,7 +32,10 @@ bool ins_limit_memory(struct ins_limit *l, uint64_t bytes)
 {
     if (!l || !l->memory_bytes)
         return false;
-    if (ins_rss_now() + bytes > l->memory_bytes)
+    /* The highest so far is cheap to ask for, and most often far enough away. */
+    if (bytes <= l->memory_bytes && ins_rss_bound() <= l->memory_bytes - bytes)
+        return false;
+    if (bytes > l->memory_bytes || ins_rss_now() > l->memory_bytes - bytes)
         return mark(l, INS_HIT_MEMORY);
     return false;
 }

@@ -27,8 +27,8 @@ enum { INS_HIT_TIME = 1, INS_HIT_MEMORY, INS_HIT_CANCEL };
 
 int64_t ins_now_ns(void);
 void ins_limit_init(struct ins_limit *l, double seconds, uint64_t memory_bytes);
-/* True when the work must stop.  Looks at the clock and, now and then, at the
- * resident size; l may be NULL. */
+/* True when the work must stop.  Looks at the clock and at the resident size, which
+ * costs a system call, and opens a file only near the limit; l may be NULL. */
 bool ins_limit_hit(struct ins_limit *l);
 /* True when `bytes` more would pass the memory limit; marks it hit. */
 bool ins_limit_memory(struct ins_limit *l, uint64_t bytes);

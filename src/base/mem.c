@@ -73,8 +73,14 @@ uint64_t ins_rss_now(void)
     return strtoull(resident, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Not getrusage at first: its peak includes that of the program that started this one.
- */
+uint64_t ins_rss_bound(void)
+{
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage))
+        return UINT64_MAX;
+    return (uint64_t)usage.ru_maxrss * 1024;
+}
+
 uint64_t ins_rss_peak(void)
 {
     char line[128];
@@ -85,12 +91,8 @@ uint64_t ins_rss_peak(void)
             kib = strtoull(line + 6, NULL, 10);
     if (f)
         (void)fclose(f);
-    if (kib)
-        return kib * 1024;
-    struct rusage usage;
-    if (getrusage(RUSAGE_SELF, &usage))
-        return 0;
-    return (uint64_t)usage.ru_maxrss * 1024;
+    const uint64_t bound = ins_rss_bound();
+    return kib ? kib * 1024 : bound == UINT64_MAX ? 0 : bound;
 }
 
 struct ins_arena_block {

@@ -23,9 +23,14 @@ void ins_drop_pages(const void *at, size_t bytes);
 /* Give back to the system what free() keeps after a phase with large arrays. */
 void ins_trim(void);
 
-/* Resident memory of this process, now and at its highest, in bytes. */
+/* Resident memory of this process, now and at its highest, in bytes.  Both open a file
+ * of the kernel's. */
 uint64_t ins_rss_now(void);
 uint64_t ins_rss_peak(void);
+
+/* At least the highest so far, for the price of a system call: that of the program that
+ * started this one may be in it. */
+uint64_t ins_rss_bound(void);
 
 /* An arena hands out memory that is all freed at once.  `failed` is sticky, so a
  * phase may allocate freely and look at it once. */

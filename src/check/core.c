@@ -187,37 +187,52 @@ static uint32_t how_many(const struct finder *f)
     return n;
 }
 
-/* Try every set of `n` more alternatives from number `first` on. */
-// NOLINTNEXTLINE(misc-no-recursion)
-static bool try_sets(struct finder *f, size_t first, uint32_t n)
+/* Take alternative `a` as number i of n, and those that follow it as the next. */
+static void pick_from(struct finder *f, size_t *pick, uint32_t i, uint32_t n, size_t a)
 {
-    if (is_over(f))
-        return false;
-    if (!n)
-        return still_refuted(f);
-    for (size_t i = first; i + n <= f->alt.len; i++) {
-        f->in[i] = 1;
-        if (try_sets(f, i + 1, n - 1))
-            return true;
-        f->in[i] = 0;
+    for (; i < n; i++) {
+        pick[i] = a++;
+        f->in[pick[i]] = 1;
     }
-    return false;
+}
+
+/* Try every set of n alternatives, none of which is in. */
+static bool try_sets(struct finder *f, size_t *pick, uint32_t n)
+{
+    pick_from(f, pick, 0, n, 0);
+    for (;;) {
+        const bool over = is_over(f);
+        if (!over && still_refuted(f))
+            return true;
+        uint32_t i = n;
+        while (i && (over || pick[i - 1] + (n - i) + 1 == f->alt.len))
+            f->in[pick[--i]] = 0;
+        if (!i)
+            return false;
+        f->in[pick[i - 1]] = 0;
+        pick_from(f, pick, i - 1, n, pick[i - 1] + 1);
+    }
 }
 
 static void try_smaller(struct finder *f)
 {
     const uint32_t most = how_many(f);
     uint8_t *found = INS_NEW(uint8_t, f->alt.len + 1);
-    if (!found)
+    size_t *pick = INS_NEW(size_t, most);
+    if (!found || !pick) {
+        ins_free(found);
+        ins_free(pick);
         return;
+    }
     memcpy(found, f->in, f->alt.len);
     memset(f->in, 0, f->alt.len);
     bool better = false;
     for (uint32_t n = 1; n < most && !better; n++)
-        better = try_sets(f, 0, n);
+        better = try_sets(f, pick, n);
     if (!better)
         memcpy(f->in, found, f->alt.len);
     ins_free(found);
+    ins_free(pick);
 }
 
 /* ---- all alternatives, when they are few ---- */

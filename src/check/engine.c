@@ -129,7 +129,8 @@ static void find_optional(struct ins_engine *e)
     /* What reads from a transaction that cannot have committed cannot have either. */
     for (bool again = true; again;) {
         again = false;
-        for (size_t i = 0; i < waiting.len; i++)
+        /* Backwards: who was read from mostly stands behind its reader. */
+        for (size_t i = waiting.len; i-- > 0 && !ins_engine_stop(e, i);)
             if (e->optional[waiting.at[i]] && reads_from_nobody(e, waiting.at[i])) {
                 e->optional[waiting.at[i]] = 0;
                 again = true;
@@ -328,14 +329,24 @@ static void attach_reader(struct ins_engine *e, uint32_t read, uint32_t ver)
     e->ver_reader[ver] = read;
 }
 
-/* A transaction that counts has read from transactions that count. */
-static void make_definite(struct ins_engine *e, ins_txn t, uint32_t link)
+static void add_definite(struct ins_engine *e, ins_txn t, uint32_t link)
 {
     e->optional[t] = 0;
     e->definite_since[t] = link;
-    for (uint32_t r = e->read_off[t]; r < e->read_off[t + 1]; r++)
-        if (e->read_from[r] < INS_FROM_SPECIAL && e->optional[e->read_from[r]])
-            make_definite(e, e->read_from[r], link);
+    ins_vec_u32_push(&e->definite, t);
+}
+
+/* A transaction that counts has read from transactions that count. */
+static void make_definite(struct ins_engine *e, ins_txn t, uint32_t link)
+{
+    add_definite(e, t, link);
+    while (e->definite.len) {
+        const ins_txn next = e->definite.at[--e->definite.len];
+        for (uint32_t r = e->read_off[next]; r < e->read_off[next + 1]; r++)
+            if (e->read_from[r] < INS_FROM_SPECIAL && e->optional[e->read_from[r]])
+                add_definite(e, e->read_from[r], link);
+    }
+    e->failed |= e->definite.failed != 0;
 }
 
 bool ins_engine_settle(struct ins_engine *e, uint32_t read, uint32_t ver)
@@ -645,5 +656,6 @@ void ins_engine_release(struct ins_engine *e)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
     ins_vec_link_release(&e->link);
+    ins_vec_u32_release(&e->definite);
     memset(e, 0, sizeof *e);
 }

@@ -90,10 +90,11 @@ struct ins_engine {
      * group_ver[g + 1] - 1 of session group_session[g]. */
     uint32_t *group_off, *group_ver, *group_session;
     uint32_t n_groups;
-    uint8_t *optional;        /* by transaction */
-    uint32_t *definite_since; /* by transaction: the link by which it stopped being
-                                 optional, else INS_NONE */
-    uint8_t *key_placed;      /* a list whose order is a choice, see places.h */
+    uint8_t *optional;           /* by transaction */
+    uint32_t *definite_since;    /* by transaction: the link by which it stopped being
+                                    optional, else INS_NONE */
+    struct ins_vec_u32 definite; /* those whose reads are still to be looked at */
+    uint8_t *key_placed;         /* a list whose order is a choice, see places.h */
     bool has_optional, has_placed;
     uint8_t *chosen;   /* optional transactions that the order at hand counts */
     uint8_t *key_done; /* the version order is fully known and in the links */

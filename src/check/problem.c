@@ -164,10 +164,9 @@ static void require_before(struct ins_problem *p, int lit, uint32_t a, uint32_t 
     require_edge(p, &base, ins_commit_node(e, ta), ins_ww_target(e, tb));
 }
 
-bool ins_problem_order(struct ins_problem *p, uint32_t a, uint32_t b)
+bool ins_problem_order(struct ins_problem *p, uint32_t x, uint32_t y)
 {
-    if (a > b)
-        return ins_problem_order(p, b, a);
+    const uint32_t a = x < y ? x : y, b = x < y ? y : x;
     const struct ins_engine *e = p->e;
     uint32_t *slot = pair_slot(p, &p->order_map, &p->order_var, a, b);
     if (!slot || *slot)

@@ -69,7 +69,7 @@ void ins_result_stage(struct ins_result *r, const char *name, double seconds)
 {
     if (r->n_stages == sizeof r->stage / sizeof *r->stage)
         return;
-    r->stage[r->n_stages++] = (struct ins_stage){name, seconds, ins_rss_now()};
+    r->stage[r->n_stages++] = (struct ins_stage){name, seconds, ins_rss_bound()};
 }
 
 void ins_anomaly_name(enum ins_kind kind, enum ins_suffix suffix, char *out,

@@ -363,6 +363,8 @@ static enum ins_status take_file(struct reader *r, const char *path, const char 
     enum ins_status st = ins_input_open(&in, file, r->limit, r->err);
     if (st == INS_OK)
         st = take_log(r, &in, session_name(name));
+    if (st == INS_OK)
+        st = ins_input_whole(&in, r->err);
     if (st != INS_OK && r->err)
         ins_error_in_file(r->err, file);
     ins_input_release(&in);

@@ -169,6 +169,11 @@ static enum ins_status load_stream(const char *path, const struct ins_read_optio
     }
     if (st == INS_OK && f)
         st = ins_format_read(f, &in, o, out, err);
+    if (st == INS_OK && ins_input_whole(&in, err) != INS_OK) {
+        ins_history_free(*out);
+        *out = NULL;
+        st = INS_E_IO;
+    }
     ins_input_release(&in);
     return st;
 }

@@ -26,3 +26,33 @@ load common
     run -3 "$INSULA" stats bad.gz
     [[ $output == *"damaged gzip data"* ]]
 }
+
+# A check that takes long: starts it, sends signal $1 after half a second, sets status.
+# With "ignored" as $2 the program is started with that signal ignored.
+interrupted_by() {
+    "$INSULA" gen -q --level ser --dup 1 --dup-values 3 --keys 10 --txns 3000 --no-times --seed 1 -o h.insula
+    (
+        [ "${2:-}" != ignored ] || trap '' "$1"
+        exec "$INSULA" check -q -l ser --timeout 2 h.insula >out 2>err
+    ) &
+    local pid=$!
+    sleep 0.5
+    kill "-$1" "$pid"
+    status=0
+    wait "$pid" || status=$?
+}
+
+@test "SIGTERM and SIGHUP end a check as Ctrl-C does, with what is known" {
+    for signal in TERM HUP; do
+        interrupted_by $signal
+        [ "$status" -eq 2 ]
+        grep -q "cancelled" out
+        ! grep -qi "out of memory" out err
+    done
+}
+
+@test "a SIGHUP that is ignored, as by nohup, stays ignored" {
+    interrupted_by HUP ignored
+    [ "$status" -eq 2 ]
+    grep -q "time limit" out
+}
