@@ -2,7 +2,7 @@
  * command line, of the levels, the anomalies and the formats. */
 #include "../cli/options.h"
 
-#include "check/result.h"
+#include "explain/result.h"
 #include "insula.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "check/check.h"
 
 #include "base/buf.h"
-#include "check/certificate.h"
+#include "certificate/certificate.h"
 #include "handle.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "handle.h"
 
-#include "explain/shrink.h"
+#include "check/shrink.h"
 #include "format/format.h"
 
 /* Shrinking stops here and writes the smallest history so far. */

@@ -4,7 +4,7 @@
 
 #include "insula.h"
 
-#include "check/result.h"
+#include "explain/result.h"
 #include "history/history.h"
 
 struct insula_history {

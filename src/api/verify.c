@@ -2,7 +2,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "check/result.h"
+#include "explain/result.h"
 #include "explain/verify.h"
 
 #include <string.h>

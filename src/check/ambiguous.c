@@ -5,10 +5,9 @@
  * should be before t1 and is not, that becomes a requirement under the choices that it
  * rests on.  An answer that needs none is a commit order with choices that satisfies
  * the level. */
-#include "check/certificate.h"
-#include "check/problem.h"
-#include "check/refute.h"
+#include "certificate/certificate.h"
 #include "check/strong.h"
+#include "engine/problem.h"
 
 struct weak {
     struct ins_engine e;
@@ -302,7 +301,7 @@ static enum ins_verdict loop(struct weak *w, struct ins_result *r, bool certific
     for (;;) {
         const enum ins_answer a = ask(w);
         if (a == INS_ANSWER_UNSAT)
-            return ins_refute(&w->e, &w->p, r, certificate);
+            return ins_fail_with_search(&w->e, &w->p, r, certificate);
         if (a == INS_ANSWER_UNKNOWN || ins_limit_hit(w->e.limit))
             return INS_UNDECIDED;
         check_axiom(w);
@@ -357,15 +356,8 @@ static enum ins_verdict decide(struct weak *w, struct ins_result *r, bool certif
     enum ins_verdict v = INS_UNDECIDED;
     if (!acyclic) {
         struct ins_argument p = {0};
-        ins_justify(&w->e, &cycle, &p);
-        if (!p.failed) {
-            ins_anomaly_from(&w->e, &p, r);
-            struct ins_certificate *c =
-                certificate ? ins_certificate_get(r, w->e.h) : NULL;
-            if (c)
-                ins_certificate_cycle(c, &w->e, &p);
-            v = INS_FAIL;
-        }
+        ins_argue_cycle(&w->e, &cycle, &p);
+        v = ins_fail_with(&w->e, &p, r, certificate);
         ins_argument_release(&p);
     } else if (acyclic && !w->e.failed && weak_init(w)) {
         v = loop(w, r, certificate);

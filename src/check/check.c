@@ -5,7 +5,7 @@
  * an anomaly is named after the weakest level that forbids it. */
 #include "check.h"
 
-#include "check/certificate.h"
+#include "certificate/certificate.h"
 #include "check/strong.h"
 #include "check/weak.h"
 

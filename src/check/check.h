@@ -6,7 +6,7 @@
 #define INS_CHECK_H
 
 #include "base/limit.h"
-#include "check/result.h"
+#include "explain/result.h"
 
 /* Called now and then from one thread; non-zero cancels. */
 typedef int ins_progress(void *context, const char *stage, uint64_t done,

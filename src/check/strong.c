@@ -1,8 +1,8 @@
 #include "strong.h"
 
-#include "check/certificate.h"
-#include "check/justify.h"
-#include "check/search.h"
+#include "certificate/certificate.h"
+#include "engine/search.h"
+#include "explain/anomaly.h"
 
 /* One level under way. */
 struct job {
@@ -13,20 +13,34 @@ struct job {
     enum ins_verdict verdict;
 };
 
+/* Say why the level fails; without an argument it is not decided. */
+enum ins_verdict ins_fail_with(const struct ins_engine *e, const struct ins_argument *p,
+                               struct ins_result *r, bool certificate)
+{
+    if (p->failed)
+        return INS_UNDECIDED;
+    ins_anomaly_from(e, p, r);
+    struct ins_certificate *c = certificate ? ins_certificate_get(r, e->h) : NULL;
+    if (c)
+        ins_certificate_argument(c, e, p);
+    return INS_FAIL;
+}
+
+enum ins_verdict ins_fail_with_search(struct ins_engine *e, struct ins_problem *problem,
+                                      struct ins_result *r, bool certificate)
+{
+    struct ins_argument p = {0};
+    ins_argue_search(e, problem, &p);
+    const enum ins_verdict v = ins_fail_with(e, &p, r, certificate);
+    ins_argument_release(&p);
+    return v;
+}
+
 static enum ins_verdict fail_with_cycle(struct job *j, const struct ins_vec_u32 *cycle)
 {
     struct ins_argument p = {0};
-    ins_justify(&j->e, cycle, &p);
-    enum ins_verdict v = INS_UNDECIDED;
-    if (!p.failed) {
-        v = INS_FAIL;
-        ins_anomaly_from(&j->e, &p, j->r);
-        if (j->o->certificate) {
-            struct ins_certificate *c = ins_certificate_get(j->r, j->e.h);
-            if (c)
-                ins_certificate_cycle(c, &j->e, &p);
-        }
-    }
+    ins_argue_cycle(&j->e, cycle, &p);
+    const enum ins_verdict v = ins_fail_with(&j->e, &p, j->r, j->o->certificate);
     ins_argument_release(&p);
     return v;
 }
@@ -34,25 +48,9 @@ static enum ins_verdict fail_with_cycle(struct job *j, const struct ins_vec_u32 
 /* An open read has no candidate left. */
 static enum ins_verdict fail_with_read(struct job *j)
 {
-    const struct ins_engine *e = &j->e;
-    const struct ins_vec_u32 none = {0};
     struct ins_argument p = {0};
-    uint32_t i = 0;
-    while (e->read_ver[e->open_read[i]] != INS_NONE || e->open_live[i] ||
-           e->optional[e->read_txn[e->open_read[i]]])
-        i++;
-    const uint32_t read = e->open_read[i];
-    ins_exclude(e, &p, i, INS_NONE, (uint32_t)e->link.len);
-    if (!p.failed)
-        ins_justify_links(e, &none, &p);
-    const enum ins_verdict v = p.failed ? INS_UNDECIDED : INS_FAIL;
-    if (v == INS_FAIL) {
-        ins_anomaly_nobody(e, &p, read, j->r);
-        struct ins_certificate *c =
-            j->o->certificate ? ins_certificate_get(j->r, e->h) : NULL;
-        if (c)
-            ins_certificate_nobody(c, e, &p, read);
-    }
+    ins_argue_read(&j->e, &p);
+    const enum ins_verdict v = ins_fail_with(&j->e, &p, j->r, j->o->certificate);
     ins_argument_release(&p);
     return v;
 }
@@ -96,6 +94,18 @@ static bool try_times(struct job *j)
     return ok;
 }
 
+static enum ins_verdict search(struct job *j)
+{
+    struct ins_problem p = {0};
+    enum ins_verdict v = ins_search(&j->e, j->order, &p);
+    if (v == INS_PASS)
+        v = pass_with_order(j);
+    else if (v == INS_FAIL)
+        v = ins_fail_with_search(&j->e, &p, j->r, j->o->certificate);
+    ins_problem_release(&p);
+    return v;
+}
+
 static enum ins_verdict search_further(struct job *j, struct ins_vec_u32 *cycle)
 {
     struct ins_engine *e = &j->e;
@@ -113,8 +123,7 @@ static enum ins_verdict search_further(struct job *j, struct ins_vec_u32 *cycle)
     ins_free(rank);
     if (ok)
         return pass_with_order(j);
-    const enum ins_verdict v = ins_search(e, j->order, j->r, j->o->certificate);
-    return v == INS_PASS ? pass_with_order(j) : v;
+    return search(j);
 }
 
 static enum ins_verdict decide(struct job *j)

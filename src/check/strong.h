@@ -8,6 +8,8 @@
 #define INS_STRONG_H
 
 #include "check/check.h"
+#include "engine/problem.h"
+#include "prove/argument.h"
 
 struct ins_strong_options {
     ins_levels levels;       /* others are ignored */
@@ -30,6 +32,14 @@ enum ins_status ins_strong_check(const struct ins_history *h,
 enum ins_status ins_ambiguous_check(const struct ins_history *h,
                                     const struct ins_strong_options *o,
                                     struct ins_result *r, struct ins_error *err);
+
+/* Name the argument against e's level, add it to r and to the certificate when that is
+ * asked for.  INS_UNDECIDED when the argument failed. */
+enum ins_verdict ins_fail_with(const struct ins_engine *e, const struct ins_argument *p,
+                               struct ins_result *r, bool certificate);
+/* The same for a problem that a search found to have no solution. */
+enum ins_verdict ins_fail_with_search(struct ins_engine *e, struct ins_problem *problem,
+                                      struct ins_result *r, bool certificate);
 
 /* What a weaker level forbids was found there too: tell it once.  `first` is the first
  * of the anomalies in question. */

@@ -6,7 +6,7 @@
 #define INS_STORY_H
 
 #include "base/buf.h"
-#include "check/result.h"
+#include "explain/result.h"
 
 struct ins_story {
     const struct ins_history *h; /* borrowed */

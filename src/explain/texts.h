@@ -4,7 +4,7 @@
 #define INS_TEXTS_H
 
 #include "base/buf.h"
-#include "check/result.h"
+#include "explain/result.h"
 
 /* One transaction of an example.  Transactions are called t1, t2, ... in the order of
  * the table; every register starts as 0 and every list empty. */

@@ -44,6 +44,8 @@ enum ins_level {
     INS_SSER = INS_STRONG_SER
 };
 
+enum ins_verdict { INS_NOT_ASKED, INS_PASS, INS_FAIL, INS_UNDECIDED };
+
 /* Which order between transactions a level takes besides what they read and write. */
 enum ins_variant {
     INS_FREE_SESSIONS,  /* none: every transaction is a session of its own */

@@ -3,7 +3,7 @@
 #ifndef INS_PALETTE_H
 #define INS_PALETTE_H
 
-#include "check/result.h"
+#include "explain/result.h"
 
 struct ins_pen {
     const char *color;

@@ -6,7 +6,7 @@
 #define INS_REPORT_H
 
 #include "base/buf.h"
-#include "check/result.h"
+#include "explain/result.h"
 
 struct ins_report_item {
     const char *path;

@@ -1,6 +1,6 @@
 /* Generated histories truly satisfy their level, and planted anomalies break theirs and
  * nothing below it: judged by the oracle, on histories small enough for it. */
-#include "check/result.h"
+#include "explain/result.h"
 #include "gen/gen.h"
 #include "oracle_levels.h"
 

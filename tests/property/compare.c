@@ -1,6 +1,6 @@
 #include "compare.h"
 
-#include "check/certificate.h"
+#include "certificate/certificate.h"
 #include "check/check.h"
 #include "complete.h"
 #include "explain/verify.h"

@@ -2,7 +2,7 @@
 #ifndef COMPARE_H
 #define COMPARE_H
 
-#include "check/result.h"
+#include "explain/result.h"
 #include "tiny.h"
 
 /* What was seen so far. */

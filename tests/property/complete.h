@@ -6,7 +6,7 @@
 #ifndef COMPLETE_H
 #define COMPLETE_H
 
-#include "check/result.h"
+#include "explain/result.h"
 
 /* NULL, or what is wrong.  All anomalies must have been listed.  *judged tells whether
  * there was anything to hold them against: not with reads of several candidates, nor

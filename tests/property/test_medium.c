@@ -6,7 +6,7 @@
  * operations, every certificate is verified, and a history that was not spoilt holds
  * the level it was made for.  ONLY is the number of one history to run alone. */
 #include "base/rng.h"
-#include "check/certificate.h"
+#include "certificate/certificate.h"
 #include "check/check.h"
 #include "complete.h"
 #include "explain/verify.h"

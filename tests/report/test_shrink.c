@@ -5,7 +5,7 @@
 #include "base/limit.h"
 #include "check/check.h"
 #include "explain/cut.h"
-#include "explain/shrink.h"
+#include "check/shrink.h"
 #include "format/format.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Certificates: every verdict has one, each one verifies; a spoilt one is rejected, or
  * what it claims is true all the same.  The truth is the oracle's, and the checkers' on
  * histories that are too large for it. */
-#include "check/certificate.h"
+#include "certificate/certificate.h"
 #include "check/check.h"
 #include "explain/verify.h"
 #include "oracle_levels.h"

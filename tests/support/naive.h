@@ -7,7 +7,7 @@
 #ifndef NAIVE_H
 #define NAIVE_H
 
-#include "check/result.h"
+#include "explain/result.h"
 
 enum { NAIVE_TXNS = 256 };
 

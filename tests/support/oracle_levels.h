@@ -2,7 +2,7 @@
 #ifndef ORACLE_LEVELS_H
 #define ORACLE_LEVELS_H
 
-#include "check/result.h"
+#include "explain/result.h"
 #include "oracle.h"
 
 /* Those that hold, of the levels that can be checked. */

@@ -5,7 +5,7 @@
 #ifndef RECHECK_H
 #define RECHECK_H
 
-#include "check/result.h"
+#include "explain/result.h"
 
 /* The transactions whose final write of the key read by `op` explains it: committed or
  * indeterminate, not its own.  For a list read: those whose last append is its last

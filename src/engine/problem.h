@@ -19,7 +19,7 @@
 #define INS_PROBLEM_H
 
 #include "base/map.h"
-#include "check/engine.h"
+#include "engine/engine.h"
 #include "solver/solver.h"
 
 enum ins_var_kind {
@@ -96,6 +96,7 @@ struct ins_problem {
     uint32_t *cand_next;
     uint32_t *cand_open;  /* by place: the open read's number */
     const uint32_t *hint; /* position by node */
+    uint32_t *hint_kept;  /* the same when it is the problem's, else NULL */
     bool failed;
 };
 
@@ -150,5 +151,9 @@ struct ins_fed {
 };
 void ins_problem_feed(const struct ins_problem *p, struct ins_solver *s,
                       struct ins_fed *fed);
+
+/* The engine's edges as edges that are always there, numbered from 0 in the order of
+ * ins_preds.  Ends half-way as ins_problem_feed does. */
+void ins_problem_graph(const struct ins_engine *e, struct ins_solver *s);
 
 #endif

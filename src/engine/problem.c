@@ -1,6 +1,6 @@
 #include "problem.h"
 
-#include "check/places.h"
+#include "engine/places.h"
 
 /* ---- pieces ---- */
 
@@ -331,6 +331,7 @@ void ins_problem_release(struct ins_problem *p)
     ins_free(p->cand_first);
     ins_free(p->cand_next);
     ins_free(p->cand_open);
+    ins_free(p->hint_kept);
 }
 
 void ins_problem_feed(const struct ins_problem *p, struct ins_solver *s,

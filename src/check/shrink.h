@@ -7,7 +7,7 @@
 #define INS_SHRINK_H
 
 #include "base/limit.h"
-#include "check/result.h"
+#include "explain/result.h"
 
 /* Shrink to a history that still fails `level` with an anomaly of the name of `a`, from
  * which no transaction and no operation can be dropped.  Without `a` any anomaly will

@@ -6,8 +6,7 @@
 #ifndef INS_CASES_H
 #define INS_CASES_H
 
-#include "check/justify.h"
-#include "check/problem.h"
+#include "engine/problem.h"
 
 /* An edge of a cycle: by `link`, by `lit`, by a demand that is all it needs, or
  * (INS_NONE, 0 and INS_NONE) by definition. */
@@ -47,10 +46,5 @@ struct ins_cases {
 bool ins_cases_split(struct ins_cases *c, const struct ins_problem *p,
                      const uint8_t *in);
 void ins_cases_release(struct ins_cases *c);
-
-/* anomaly.c */
-void ins_anomaly_cases(const struct ins_engine *e, const struct ins_argument *arg,
-                       const struct ins_problem *p, const struct ins_cases *c,
-                       struct ins_result *r);
 
 #endif

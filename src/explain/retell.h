@@ -10,7 +10,7 @@
 #ifndef INS_RETELL_H
 #define INS_RETELL_H
 
-#include "check/result.h"
+#include "explain/result.h"
 
 INS_VEC(edge, struct ins_edge);
 

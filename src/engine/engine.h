@@ -30,7 +30,8 @@
 
 #include "base/limit.h"
 #include "base/vec.h"
-#include "check/result.h"
+#include "history/history.h"
+#include "level/level.h"
 
 /* Why an inferred edge holds; in the top bits of ins_link.why, with a read or version.
  */
@@ -176,6 +177,9 @@ static inline bool ins_engine_present(const struct ins_engine *e, ins_txn t)
     return t != INS_INIT &&
            (ins_counted(e->h, t) || e->optional[t] || e->definite_since[t] != INS_NONE);
 }
+
+/* The number of a read among the open ones. */
+uint32_t ins_open_number(const struct ins_engine *e, uint32_t read);
 
 /* The version of key k that t writes, or INS_NONE; the initial one for transaction 0.
  */

@@ -1,7 +1,5 @@
 #include "core.h"
 
-#include "check/refute.h"
-
 #include <stdlib.h>
 
 enum {

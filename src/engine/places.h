@@ -23,7 +23,7 @@
 #ifndef INS_PLACES_H
 #define INS_PLACES_H
 
-#include "check/problem.h"
+#include "engine/problem.h"
 
 /* State the choices of all keys with key_placed; a part of ins_problem_init, behind the
  * choices of reads.  Sets p->failed when there are too many. */

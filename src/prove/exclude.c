@@ -1,19 +1,7 @@
 /* exclude.c - why an open read is not from a candidate. */
-#include "justify.h"
+#include "exclude.h"
 
-/* open_read is descending. */
-uint32_t ins_open_number(const struct ins_engine *e, uint32_t read)
-{
-    uint32_t lo = 0, hi = e->n_open_read;
-    while (lo < hi) {
-        const uint32_t mid = lo + (hi - lo) / 2;
-        if (e->open_read[mid] > read)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
+#include "prove/justify.h"
 
 /* Join the walk b, which starts where a ends and was appended just after it. */
 static void join(struct ins_argument *p, struct ins_walk *a, struct ins_walk b)

@@ -1,5 +1,7 @@
 #include "justify.h"
 
+#include "prove/exclude.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -292,21 +294,4 @@ void ins_justify(const struct ins_engine *e, const struct ins_vec_u32 *cycle,
     p->node.len = p->link.len = p->cycle.n_nodes;
     p->cycle.node = 0;
     ins_justify_links(e, &none, p);
-}
-
-const struct ins_argument_step *ins_argument_find(const struct ins_argument *p,
-                                                  uint32_t link)
-{
-    const struct ins_argument_step key = {.link = link};
-    if (!p->step.len)
-        return NULL;
-    return bsearch(&key, p->step.at, p->step.len, sizeof key, by_link);
-}
-
-void ins_argument_release(struct ins_argument *p)
-{
-    ins_vec_u32_release(&p->node);
-    ins_vec_u32_release(&p->link);
-    ins_vec_step_release(&p->step);
-    ins_vec_exclusion_release(&p->exclusion);
 }

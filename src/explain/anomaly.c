@@ -1,8 +1,9 @@
 /* anomaly.c - turn a proof over nodes into edges between transactions. */
-#include "cases.h"
-#include "classify.h"
-#include "justify.h"
-#include "retell.h"
+#include "anomaly.h"
+
+#include "explain/classify.h"
+#include "explain/retell.h"
+#include "prove/refute.h"
 
 #include <stdlib.h>
 
@@ -59,30 +60,6 @@ static struct ins_edge ww_edge(const struct ins_engine *e, ins_txn from, ins_txn
     return x;
 }
 
-/* The counted read of k with the longest list of which each element is known: it shows
- * all that any such read shows. */
-static uint32_t list_reader(const struct ins_engine *e, ins_key k)
-{
-    const struct ins_history *h = e->h;
-    uint32_t best = INS_NONE;
-    uint64_t best_len = 0;
-    for (ins_txn t = 1; t < h->n_txns; t++) {
-        if (!ins_counted(h, t))
-            continue;
-        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-            if (!ins_reads_key(h, op, k) ||
-                (h->op_from[op] >= INS_FROM_SPECIAL && h->op_from[op] != INS_FROM_OWN))
-                continue;
-            const uint64_t len = ins_history_shown(h, op).len;
-            if (best == INS_NONE || len > best_len) {
-                best = op;
-                best_len = len;
-            }
-        }
-    }
-    return best;
-}
-
 /* An append of t to k that the list read by `reader` shows; its last may be unseen. */
 static uint32_t shown_append(const struct ins_history *h, ins_txn t, ins_key k,
                              uint32_t reader)
@@ -96,11 +73,6 @@ static uint32_t shown_append(const struct ins_history *h, ins_txn t, ins_key k,
                 return op;
     }
     return write_op(h, t, k);
-}
-
-uint32_t ins_list_reader(const struct ins_engine *e, const struct ins_link *l)
-{
-    return list_reader(e, e->ver_key[l->why & ~INS_LINK_KIND]);
 }
 
 static struct ins_edge link_edge(const struct ins_engine *e, uint32_t link)
@@ -128,7 +100,7 @@ static struct ins_edge link_edge(const struct ins_engine *e, uint32_t link)
         return ww_edge(e, from, to, e->ver_key[x], INS_WHY_REACHES);
     default:
         d = ww_edge(e, from, to, e->ver_key[x], INS_WHY_LIST);
-        d.reader_op = list_reader(e, d.key);
+        d.reader_op = ins_list_reader(e, l);
         if (d.reader_op != INS_NONE) {
             d.reader = ins_op_txn(e->h, d.reader_op);
             d.from_op = shown_append(e->h, from, d.key, d.reader_op);
@@ -422,8 +394,8 @@ static void publish(const struct ins_engine *e, struct ins_result *r,
     ins_vec_anomaly_push(&r->anomaly, *a);
 }
 
-void ins_anomaly_from(const struct ins_engine *e, const struct ins_argument *p,
-                      struct ins_result *r)
+static void from_cycle(const struct ins_engine *e, const struct ins_argument *p,
+                       struct ins_result *r)
 {
     struct writer w = {.e = e, .p = p};
     struct ins_anomaly a = {.breaks = e->level};
@@ -499,15 +471,15 @@ static struct ins_case put_case(struct writer *w, const struct ins_exclusion *x)
     return c;
 }
 
-void ins_anomaly_nobody(const struct ins_engine *e, const struct ins_argument *p,
-                        uint32_t read, struct ins_result *r)
+static void from_read(const struct ins_engine *e, const struct ins_argument *p,
+                      struct ins_result *r)
 {
     struct writer w = {.e = e, .p = p};
     struct ins_anomaly a = {.breaks = e->level, .kind = INS_NO_ORDER};
     a.branch = INS_ARENA_NEW(&r->arena, struct ins_case, p->exclusion.len);
     if (writer_init(&w) && a.branch) {
         for (size_t i = 0; i < p->exclusion.len; i++)
-            if (p->exclusion.at[i].read == read)
+            if (p->exclusion.at[i].read == p->read)
                 a.branch[a.n_branches++] = put_case(&w, &p->exclusion.at[i]);
         put_steps(&w);
         if (!w.edge.failed) {
@@ -814,10 +786,11 @@ static struct ins_case put_leaf(struct writer *w, const struct ins_problem *p,
     return out;
 }
 
-void ins_anomaly_cases(const struct ins_engine *e, const struct ins_argument *arg,
-                       const struct ins_problem *p, const struct ins_cases *c,
-                       struct ins_result *r)
+static void from_search(const struct ins_engine *e, const struct ins_argument *arg,
+                        struct ins_result *r)
 {
+    const struct ins_problem *p = arg->refutation->p;
+    const struct ins_cases *c = &arg->refutation->cases;
     struct writer w = {.e = e, .p = arg};
     struct ins_anomaly a = {.breaks = e->level, .kind = INS_NO_ORDER};
     a.branch = INS_ARENA_NEW(&r->arena, struct ins_case, c->leaf.len + 1);
@@ -843,4 +816,20 @@ void ins_anomaly_cases(const struct ins_engine *e, const struct ins_argument *ar
         }
     }
     writer_release(&w);
+}
+
+void ins_anomaly_from(const struct ins_engine *e, const struct ins_argument *p,
+                      struct ins_result *r)
+{
+    switch (p->kind) {
+    case INS_BY_CYCLE:
+        from_cycle(e, p, r);
+        break;
+    case INS_BY_READ:
+        from_read(e, p, r);
+        break;
+    case INS_BY_SEARCH:
+        from_search(e, p, r);
+        break;
+    }
 }

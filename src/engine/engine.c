@@ -643,6 +643,20 @@ enum ins_status ins_engine_init(struct ins_engine *e, const struct ins_history *
     return st == INS_OK ? ins_nomem(err, "the dependency graph") : st;
 }
 
+/* open_read is descending. */
+uint32_t ins_open_number(const struct ins_engine *e, uint32_t read)
+{
+    uint32_t lo = 0, hi = e->n_open_read;
+    while (lo < hi) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        if (e->open_read[mid] > read)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
 void ins_engine_release(struct ins_engine *e)
 {
     void *all[] = {e->read_off,  e->read_op,    e->read_txn,       e->read_from,

@@ -4,7 +4,7 @@
  * transaction that may count adds to that: what it appended and no list shows comes
  * after all that one shows; and its own list reads show the first versions of the list,
  * so that whom they show counts, in that order, and all others come later. */
-#include "check/problem.h"
+#include "engine/problem.h"
 
 struct appends {
     const struct ins_engine *e;

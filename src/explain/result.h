@@ -5,12 +5,11 @@
 #ifndef INS_RESULT_H
 #define INS_RESULT_H
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "history/history.h"
 #include "level/level.h"
-
-enum ins_verdict { INS_NOT_ASKED, INS_PASS, INS_FAIL, INS_UNDECIDED };
 
 /* Anomalies.  The first fourteen are Plume's patterns a to n, in order. */
 enum ins_kind {
@@ -152,6 +151,13 @@ struct ins_stage {
     uint64_t rss_bytes;
 };
 
+/* The proof of each verdict as text; certificate/ writes it. */
+struct ins_certificate {
+    const struct ins_history *h;
+    struct ins_buf text; /* the blocks; everything, once it is complete */
+    ins_levels blocks;   /* levels that have one */
+};
+
 struct ins_result {
     struct ins_level_result level[INS_N_LEVELS];
     ins_levels without_sessions; /* that fail, and hold when sessions are ignored */
@@ -163,6 +169,10 @@ struct ins_result {
     struct ins_arena arena;
     struct ins_certificate *certificate; /* NULL unless it was asked for */
 };
+
+/* r's certificate, made when it is not there; NULL when there is no memory. */
+struct ins_certificate *ins_certificate_get(struct ins_result *r,
+                                            const struct ins_history *h);
 
 /* The levels with this verdict. */
 ins_levels ins_result_with(const struct ins_result *r, enum ins_verdict verdict);

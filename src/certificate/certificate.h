@@ -5,29 +5,17 @@
 #define INS_CERTIFICATE_H
 
 #include "base/buf.h"
-#include "check/justify.h"
-
-struct ins_certificate {
-    const struct ins_history *h;
-    struct ins_buf text; /* the blocks; everything, once it is complete */
-    ins_levels blocks;   /* levels that have one */
-};
-
-/* Both return NULL or do nothing when there is no memory; r->certificate->text.failed
- * tells in the end. */
-struct ins_certificate *ins_certificate_get(struct ins_result *r,
-                                            const struct ins_history *h);
-void ins_certificate_free(struct ins_certificate *c);
+#include "explain/result.h"
+#include "prove/argument.h"
 
 void ins_certificate_order(struct ins_certificate *c, const struct ins_engine *e,
                            const uint32_t *order);
-void ins_certificate_cycle(struct ins_certificate *c, const struct ins_engine *e,
-                           const struct ins_argument *p);
-/* All candidates of an open read are excluded; those exclusions are in p. */
-void ins_certificate_nobody(struct ins_certificate *c, const struct ins_engine *e,
-                            const struct ins_argument *p, uint32_t read);
+/* The argument why the level fails. */
+void ins_certificate_argument(struct ins_certificate *c, const struct ins_engine *e,
+                              const struct ins_argument *p);
 
-/* Pieces, for a proof by search. */
+/* Pieces, and a proof by search. */
+void ins_certificate_search(struct ins_certificate *c, const struct ins_argument *p);
 void ins_certificate_head(struct ins_certificate *c, enum ins_level level,
                           const char *verdict);
 void ins_certificate_node(struct ins_certificate *c, const struct ins_engine *e,

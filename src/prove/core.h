@@ -9,7 +9,7 @@
 #ifndef INS_CORE_H
 #define INS_CORE_H
 
-#include "check/problem.h"
+#include "engine/problem.h"
 
 struct ins_core {
     struct ins_solver *s;    /* the refutation of what is in, with its trace */

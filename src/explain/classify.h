@@ -2,7 +2,7 @@
 #ifndef INS_CLASSIFY_H
 #define INS_CLASSIFY_H
 
-#include "check/result.h"
+#include "explain/result.h"
 
 /* Set kind and suffix of an anomaly from the first n_cycle edges:
  *   G0 only WW; G1c WW and WR; with one RW G-single, with two or more G-nonadjacent,

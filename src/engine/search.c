@@ -1,15 +1,11 @@
 #include "search.h"
 
-#include "check/certificate.h"
-#include "check/problem.h"
-#include "check/refute.h"
-
 /* How many writers between a version and its reader become variables at a time. */
 enum { PER_READ = 8 };
 
 struct search {
     struct ins_engine *e;
-    struct ins_problem p;
+    struct ins_problem *p;
     uint32_t *order, *pos;
     uint32_t *current;    /* by key: version */
     uint32_t *previous;   /* by version: the one before it in the run */
@@ -26,7 +22,7 @@ static bool counts(const struct ins_engine *e, ins_txn t)
 
 static void want_order(struct search *s, uint32_t a, uint32_t b)
 {
-    s->found += ins_problem_order(&s->p, a, b);
+    s->found += ins_problem_order(s->p, a, b);
 }
 
 /* Version v was to be current but the ones in front of it in the run came between. */
@@ -42,11 +38,11 @@ static void blame(struct search *s, uint32_t r, uint32_t v, uint32_t open,
                 v >= e->n_vers || ins_reaches(e, ins_commit_node(e, e->ver_txn[v]),
                                               ins_commit_node(e, e->ver_txn[u]));
             if (known && open != INS_NONE)
-                s->found += ins_problem_after(&s->p, open, place, u);
+                s->found += ins_problem_after(s->p, open, place, u);
             else if (v < e->n_vers)
                 want_order(s, v, u);
             else
-                s->found += ins_problem_initial(&s->p, r, u);
+                s->found += ins_problem_initial(s->p, r, u);
         }
         u = s->previous[u];
     }
@@ -144,21 +140,21 @@ static void adopt(struct search *s, const struct ins_solver *solver)
     for (uint32_t v = 0; v < e->n_nodes; v++)
         s->order[ins_solver_position(solver, v)] = v;
     for (ins_txn t = 0; e->has_optional && t < e->h->n_txns; t++)
-        if (s->p.count_var[t])
-            e->chosen[t] = ins_solver_true(solver, (int)s->p.count_var[t]);
+        if (s->p->count_var[t])
+            e->chosen[t] = ins_solver_true(solver, (int)s->p->count_var[t]);
     const uint32_t places = e->n_open_read ? e->open_off[e->n_open_read] : 0;
     for (uint32_t x = 0; x < places; x++)
         s->chosen_read[x] =
-            s->p.from_var[x] && ins_solver_true(solver, (int)s->p.from_var[x]);
+            s->p->from_var[x] && ins_solver_true(solver, (int)s->p->from_var[x]);
     s->solved = true;
 }
 
-static enum ins_verdict loop(struct search *s, struct ins_result *r, bool certificate)
+static enum ins_verdict loop(struct search *s)
 {
     struct ins_engine *e = s->e;
     for (;;) {
         find_violations(s);
-        if (s->p.failed || e->failed || ins_limit_hit(e->limit))
+        if (s->p->failed || e->failed || ins_limit_hit(e->limit))
             return INS_UNDECIDED;
         if (!s->found && s->solved)
             return ins_order_holds(e, s->order) ? INS_PASS : INS_UNDECIDED;
@@ -172,7 +168,7 @@ static enum ins_verdict loop(struct search *s, struct ins_result *r, bool certif
         struct ins_fed fed = {0};
         ins_solver_hint_order(solver, s->pos);
         ins_problem_graph(e, solver);
-        ins_problem_feed(&s->p, solver, &fed);
+        ins_problem_feed(s->p, solver, &fed);
         struct ins_error err = {0};
         const enum ins_answer a = ins_solver_solve(solver, e->limit, &err);
         if (a == INS_ANSWER_SAT)
@@ -181,16 +177,16 @@ static enum ins_verdict loop(struct search *s, struct ins_result *r, bool certif
         if (a == INS_ANSWER_UNKNOWN)
             return INS_UNDECIDED;
         if (a == INS_ANSWER_UNSAT)
-            return ins_refute(e, &s->p, r, certificate);
+            return INS_FAIL;
     }
 }
 
 /* order is written through struct search */
 // NOLINTNEXTLINE(readability-non-const-parameter)
-enum ins_verdict ins_search(struct ins_engine *e, uint32_t *order, struct ins_result *r,
-                            bool certificate)
+enum ins_verdict ins_search(struct ins_engine *e, uint32_t *order,
+                            struct ins_problem *p)
 {
-    struct search s = {.e = e, .order = order};
+    struct search s = {.e = e, .order = order, .p = p};
     const uint32_t places = e->n_open_read ? e->open_off[e->n_open_read] : 0;
     s.pos = INS_NEW(uint32_t, e->n_nodes);
     s.current = INS_NEW(uint32_t, e->h->n_keys);
@@ -200,9 +196,10 @@ enum ins_verdict ins_search(struct ins_engine *e, uint32_t *order, struct ins_re
     if (s.pos && s.current && s.previous && s.chosen_read) {
         for (uint32_t i = 0; i < e->n_nodes; i++)
             s.pos[order[i]] = i;
-        if (ins_problem_init(&s.p, e, s.pos))
-            v = loop(&s, r, certificate);
-        ins_problem_release(&s.p);
+        if (ins_problem_init(p, e, s.pos))
+            v = loop(&s);
+        p->hint_kept = s.pos;
+        s.pos = NULL;
     }
     ins_free(s.pos);
     ins_free(s.current);

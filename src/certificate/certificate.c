@@ -3,27 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-struct ins_certificate *ins_certificate_get(struct ins_result *r,
-                                            const struct ins_history *h)
-{
-    if (r->certificate)
-        return r->certificate;
-    struct ins_certificate *c = INS_NEW0(struct ins_certificate, 1);
-    if (!c)
-        return NULL;
-    r->certificate = c;
-    c->h = h;
-    return c;
-}
-
-void ins_certificate_free(struct ins_certificate *c)
-{
-    if (!c)
-        return;
-    ins_buf_release(&c->text);
-    ins_free(c);
-}
-
 void ins_certificate_head(struct ins_certificate *c, enum ins_level level,
                           const char *verdict)
 {
@@ -109,25 +88,41 @@ void ins_certificate_steps(struct ins_certificate *c, const struct ins_engine *e
         put_step(c, e, p, &p->step.at[i]);
 }
 
-void ins_certificate_nobody(struct ins_certificate *c, const struct ins_engine *e,
-                            const struct ins_argument *p, uint32_t read)
+static void put_read(struct ins_certificate *c, const struct ins_engine *e,
+                     const struct ins_argument *p)
 {
     ins_certificate_head(c, e->level, "fail");
     ins_certificate_steps(c, e, p);
     for (size_t i = 0; i < p->exclusion.len; i++)
-        if (p->exclusion.at[i].read == read)
+        if (p->exclusion.at[i].read == p->read)
             ins_certificate_exclusion(c, e, p, i);
-    ins_buf_fmt(&c->text, "nobody %u\nend\n", e->read_op[read]);
+    ins_buf_fmt(&c->text, "nobody %u\nend\n", e->read_op[p->read]);
 }
 
-void ins_certificate_cycle(struct ins_certificate *c, const struct ins_engine *e,
-                           const struct ins_argument *p)
+static void put_cycle(struct ins_certificate *c, const struct ins_engine *e,
+                      const struct ins_argument *p)
 {
     ins_certificate_head(c, e->level, "fail");
     ins_certificate_steps(c, e, p);
     ins_buf_text(&c->text, "cycle");
     ins_certificate_walk(c, e, p, p->cycle);
     ins_buf_text(&c->text, "\nend\n");
+}
+
+void ins_certificate_argument(struct ins_certificate *c, const struct ins_engine *e,
+                              const struct ins_argument *p)
+{
+    switch (p->kind) {
+    case INS_BY_CYCLE:
+        put_cycle(c, e, p);
+        break;
+    case INS_BY_READ:
+        put_read(c, e, p);
+        break;
+    case INS_BY_SEARCH:
+        ins_certificate_search(c, p);
+        break;
+    }
 }
 
 void ins_certificate_implied(struct ins_certificate *c, enum ins_level level,

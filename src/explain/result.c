@@ -1,7 +1,5 @@
 #include "result.h"
 
-#include "check/certificate.h"
-
 #include <stdio.h>
 
 #define BREAKS(LEVEL) INS_BASE(LEVEL), INS_FREE_SESSIONS
@@ -79,11 +77,32 @@ void ins_anomaly_name(enum ins_kind kind, enum ins_suffix suffix, char *out,
     (void)snprintf(out, size, "%s%s", ins_kind_table[kind].name, tail[suffix]);
 }
 
+struct ins_certificate *ins_certificate_get(struct ins_result *r,
+                                            const struct ins_history *h)
+{
+    if (r->certificate)
+        return r->certificate;
+    struct ins_certificate *c = INS_NEW0(struct ins_certificate, 1);
+    if (!c)
+        return NULL;
+    r->certificate = c;
+    c->h = h;
+    return c;
+}
+
+static void certificate_free(struct ins_certificate *c)
+{
+    if (!c)
+        return;
+    ins_buf_release(&c->text);
+    ins_free(c);
+}
+
 void ins_result_free(struct ins_result *r)
 {
     if (!r)
         return;
-    ins_certificate_free(r->certificate);
+    certificate_free(r->certificate);
     ins_vec_anomaly_release(&r->anomaly);
     ins_arena_release(&r->arena);
     ins_free(r);
