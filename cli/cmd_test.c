@@ -152,6 +152,8 @@ static void tell_promise(const struct run *r, FILE *out)
                       : !strcmp(verdict, "pass") ? "kept"
                       : !strcmp(verdict, "fail") ? "BROKEN"
                                                  : "undecided");
+    if (strcmp(w->alone, w->promised) != 0)
+        (void)fprintf(out, " (each node alone: %s)", w->alone);
     (void)fprintf(out, "; strongest level seen: %s\n", strongest ? strongest : "none");
     if (!opt_given(r->o, OPT_quiet))
         (void)fprintf(out, "(%s)\n", w->source);

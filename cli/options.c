@@ -204,6 +204,11 @@ static bool take_value(struct options *o, enum option_id id, const char *text)
     case TEXT:
     case OUTPUT:
         return true;
+    case MANY:
+        if (o->given[id] > MOST_TIMES)
+            return complain("--%s at most %d times", row->name, MOST_TIMES), false;
+        o->list[id][o->given[id] - 1] = text;
+        return true;
     case WHOLE:
     case REAL:
     case SIZE:

@@ -31,7 +31,8 @@ enum option_kind {
     CHOICE,
     LEVEL,
     LEVELS,
-    FORMAT
+    FORMAT,
+    MANY /* TEXT that may be given several times, see `list` */
 };
 
 enum option_id {
@@ -42,6 +43,8 @@ enum option_id {
     N_OPTIONS
 };
 
+enum { MOST_TIMES = 16 };
+
 /* A command line that was read.  Its strings belong to argv. */
 struct options {
     enum command_id command;
@@ -49,6 +52,7 @@ struct options {
     char levels[512];            /* of LEVELS, which add up when they are repeated */
     double number[N_OPTIONS];    /* of WHOLE, REAL and SIZE */
     unsigned given[N_OPTIONS];   /* how often it was given */
+    const char *list[N_OPTIONS][MOST_TIMES]; /* of MANY: all, in order */
     char **arg;
     int n_args;
 };

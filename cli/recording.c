@@ -57,7 +57,13 @@ static void show(void *context, const struct ins_record_progress *now)
 static struct ins_record_options options_of(const struct options *o, const char *dir)
 {
     return (struct ins_record_options){
-        .db = o->text[OPT_db],
+        .db = o->list[OPT_db],
+        .dbs = o->given[OPT_db],
+        .route = o->text[OPT_route],
+        .read_from = o->text[OPT_read_from],
+        .setting = o->list[OPT_session_setting],
+        .settings = o->given[OPT_session_setting],
+        .final_read = opt_given(o, OPT_final_read),
         .workload = o->text[OPT_workload],
         .isolation = o->text[OPT_isolation],
         .sessions = (unsigned)o->number[OPT_sessions],

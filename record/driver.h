@@ -7,9 +7,8 @@
 #ifndef INS_DRIVER_H
 #define INS_DRIVER_H
 
+#include "cluster.h"
 #include "record.h"
-#include "server.h"
-#include "url.h"
 
 #include <stddef.h>
 
@@ -31,20 +30,26 @@ enum ins_answer {
  * afterwards. */
 struct ins_target {
     const struct ins_driver *driver;
-    struct ins_url url;
+    struct ins_cluster cluster; /* prepare may add throw-away nodes to it */
     enum ins_isolation isolation;
     const char *table;
-    const char *dir;           /* the store directory */
-    bool (*stop)(void);        /* the user asked to end; may be NULL */
-    bool list;                 /* the keys are lists */
-    unsigned sessions;         /* how many will connect */
-    uint32_t preload;          /* keys 0 .. preload-1 get a row */
-    struct ins_server *server; /* a throw-away one, or NULL */
-    char name[64];             /* "MariaDB 10.11.19" */
-    char variant[32];          /* see promise.c */
-    char level_name[64];       /* what the server calls the isolation */
-    char hint[256];            /* what would help if sessions mostly wait, or "" */
-    void *own;                 /* the driver's */
+    const char *dir;            /* the store directory */
+    bool (*stop)(void);         /* the user asked to end; may be NULL */
+    bool list;                  /* the keys are lists */
+    unsigned sessions;          /* how many will connect */
+    uint32_t preload;           /* keys 0 .. preload-1 get a row */
+    const char *const *setting; /* NAME=VALUE,VALUE... for the sessions, or NULL */
+    unsigned settings;
+    char name[64];       /* "MariaDB 10.11.19" */
+    char variant[32];    /* see promise.c */
+    char level_name[64]; /* what the server calls the isolation */
+    char hint[256];      /* what would help if sessions mostly wait, or "" */
+    void *own;           /* the driver's */
+};
+
+/* Who connects: session number `session`, to this node. */
+struct ins_place {
+    unsigned node, session;
 };
 
 /* A list as it was read; the buffer grows and is used again. */
@@ -69,14 +74,22 @@ struct ins_driver {
      * for people.  finish undoes it; it is called also after a failed prepare. */
     int (*prepare)(struct ins_target *target, struct insula_error *error);
     void (*finish)(struct ins_target *target);
+    /* Wait until every node answers and holds what was committed before; with NULL
+     * there is nothing to wait for. */
+    int (*settle)(const struct ins_target *target, struct insula_error *error);
     /* One connection for one thread; NULL on failure. */
     struct ins_connection *(*connect)(const struct ins_target *target,
+                                      struct ins_place place,
                                       struct insula_error *error);
     void (*close)(struct ins_connection *c);
     enum ins_answer (*begin)(struct ins_connection *c);
     enum ins_answer (*read)(struct ins_connection *c, int64_t key, int64_t *value);
     enum ins_answer (*read_list)(struct ins_connection *c, int64_t key,
                                  struct ins_list *list);
+    /* Read the keys first .. first + count - 1 with one statement, one list for each;
+     * a register is a list of one. */
+    enum ins_answer (*read_range)(struct ins_connection *c, int64_t first,
+                                  unsigned count, struct ins_list *list);
     enum ins_answer (*write)(struct ins_connection *c, int64_t key, int64_t value);
     enum ins_answer (*append)(struct ins_connection *c, int64_t key, int64_t value);
     enum ins_answer (*commit)(struct ins_connection *c);
@@ -87,6 +100,13 @@ struct ins_driver {
 const struct ins_driver *ins_driver_find(const struct ins_url *url,
                                          struct insula_error *error);
 
+/* Setting number i of a session: its name and the value that it takes, one of those
+ * that were given in turn.  False when they do not fit. */
+bool ins_target_setting(const struct ins_target *target, unsigned i, unsigned session,
+                        char *name, char *value, size_t size);
+
+/* Set a list to one element; for registers read as a range. */
+bool ins_list_set(struct ins_list *list, int64_t element);
 /* Read ",1,2,3" of length bytes.  False when it is not such a text or memory ends. */
 bool ins_list_parse(struct ins_list *list, const char *text, size_t length);
 void ins_list_release(struct ins_list *list);
@@ -94,5 +114,6 @@ void ins_list_release(struct ins_list *list);
 extern const struct ins_driver ins_driver_sqlite;
 extern const struct ins_driver ins_driver_postgres;
 extern const struct ins_driver ins_driver_mariadb;
+extern const struct ins_driver ins_driver_galera;
 
 #endif

@@ -20,7 +20,8 @@ static const struct row {
 #else
     {"postgres", NULL, "libpq-dev",
 #endif
-     "postgres:[?SETTING=VALUE] a throw-away PostgreSQL; postgres://USER@HOST/DB "
+     "postgres:[?standbys=1&SETTING=VALUE] a throw-away PostgreSQL; "
+     "postgres://USER@HOST/DB "
      "yours"},
 #ifdef INS_HAVE_MARIADB
     {"mariadb", &ins_driver_mariadb, "libmariadb-dev",
@@ -28,6 +29,14 @@ static const struct row {
     {"mariadb", NULL, "libmariadb-dev",
 #endif
      "mariadb:[?VARIABLE=VALUE] a throw-away MariaDB; mariadb://USER@HOST/DB yours"},
+#ifdef INS_HAVE_MARIADB
+    {"galera", &ins_driver_galera, "libmariadb-dev",
+#else
+    {"galera", NULL, "libmariadb-dev",
+#endif
+     "galera:[?nodes=3&VARIABLE=VALUE] a throw-away Galera cluster; "
+     "galera://USER@HOST/DB "
+     "nodes of yours"},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -58,7 +67,8 @@ const struct ins_driver *ins_driver_find(const struct ins_url *url,
     }
     (void)ins_rec_fail(
         error, INSULA_E_USAGE,
-        "unknown database '%s:': expected sqlite:, postgres: or mariadb:", url->scheme);
+        "unknown database '%s:': expected sqlite:, postgres:, mariadb: or galera:",
+        url->scheme);
     return NULL;
 }
 
@@ -74,6 +84,47 @@ const char *ins_driver_line(unsigned i, char *buffer, size_t size)
     return buffer;
 }
 
+bool ins_target_setting(const struct ins_target *target, unsigned i, unsigned session,
+                        char *name, char *value, size_t size)
+{
+    const char *text = target->setting[i];
+    size_t length = strcspn(text, "=");
+    const char *at = text + length + (text[length] == '=');
+    unsigned values = 1;
+    for (const char *c = at; *c; c++)
+        values += *c == ',';
+    for (unsigned n = session % values; n; n--)
+        at += strcspn(at, ",") + 1;
+    size_t plain = strspn(text, "abcdefghijklmnopqrstuvwxyz_.0123456789");
+    size_t used = strcspn(at, ",");
+    if (plain != length || !length || !text[length] || length >= size || used >= size)
+        return false;
+    (void)snprintf(name, size, "%.*s", (int)length, text);
+    (void)snprintf(value, size, "%.*s", (int)used, at);
+    /* It goes into SQL. */
+    return !value[strcspn(value, "'\\;")];
+}
+
+static bool list_push(struct ins_list *list, int64_t element)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 64;
+        int64_t *grown = realloc(list->element, capacity * sizeof *grown);
+        if (!grown)
+            return false;
+        list->element = grown;
+        list->capacity = capacity;
+    }
+    list->element[list->count++] = element;
+    return true;
+}
+
+bool ins_list_set(struct ins_list *list, int64_t element)
+{
+    list->count = 0;
+    return list_push(list, element);
+}
+
 bool ins_list_parse(struct ins_list *list, const char *text, size_t length)
 {
     list->count = 0;
@@ -86,15 +137,8 @@ bool ins_list_parse(struct ins_list *list, const char *text, size_t length)
             number = number * 10 + (text[i] - '0');
         if (i == start)
             return false;
-        if (list->count == list->capacity) {
-            size_t capacity = list->capacity ? 2 * list->capacity : 64;
-            int64_t *grown = realloc(list->element, capacity * sizeof *grown);
-            if (!grown)
-                return false;
-            list->element = grown;
-            list->capacity = capacity;
-        }
-        list->element[list->count++] = number;
+        if (!list_push(list, number))
+            return false;
     }
     return true;
 }

@@ -89,16 +89,23 @@ static bool flush(struct ins_journal *j, const char *text, size_t length)
     return !j->failed;
 }
 
-bool ins_journal_begin(struct ins_journal *j, int64_t time, const struct ins_plan *plan)
+bool ins_journal_begin(struct ins_journal *j, int64_t time, const char *node,
+                       const struct ins_plan *plan)
 {
     static const char letter[] = {
         [INS_READ] = 'r', [INS_WRITE] = 'w', [INS_READ_LIST] = 'l', [INS_APPEND] = 'a'};
-    reserve(j, 64 + 48 * (size_t)plan->count);
+    reserve(j, 64 + strlen(node) + 48 * (size_t)plan->count);
     if (j->failed)
         return false;
     put(j, 'b');
     put(j, ' ');
     put_number(j, time);
+    if (*node) {
+        put(j, ' ');
+        put(j, '@');
+        for (; *node; node++)
+            put(j, *node);
+    }
     for (unsigned i = 0; i < plan->count; i++) {
         const struct ins_plan_op *op = &plan->op[i];
         put(j, ' ');

@@ -4,8 +4,9 @@
  * write before the client goes on, so that it survives the death of this process:
  *
  *     insula-journal 1 registers          (or: lists)
- *     b BEGIN OP OP ...        before the first statement; OP is rKEY, wKEY=VALUE,
- *                              lKEY (read of a list) or aKEY=VALUE (append)
+ *     b BEGIN [@NODE] OP ...   before the first statement, on that node of a cluster;
+ *                              OP is rKEY, wKEY=VALUE, lKEY (read of a list) or
+ *                              aKEY=VALUE (append)
  *     c END RAN RESULT ...     committed        RAN: how many of the operations were
  *     a END RAN RESULT ...     aborted          sent; RESULT: one for each read that
  *     u END RAN RESULT ...     indeterminate    was answered, VALUE or [V,V,...]
@@ -43,7 +44,7 @@ void ins_journal_close(struct ins_journal *j);
 
 /* The two lines.  Results are added between them in the order of the operations, and
  * only for the reads that were answered.  False once a write has failed. */
-bool ins_journal_begin(struct ins_journal *j, int64_t time,
+bool ins_journal_begin(struct ins_journal *j, int64_t time, const char *node,
                        const struct ins_plan *plan);
 void ins_journal_value(struct ins_journal *j, int64_t value);
 void ins_journal_list(struct ins_journal *j, const struct ins_list *list);

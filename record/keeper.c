@@ -177,7 +177,10 @@ static bool obey(struct keeper *k, char what)
         return start(k);
     case INS_KEEPER_KILL:
         kill_server(k);
-        k->server = spawn(k, k->plan->command);
+        return true;
+    case INS_KEEPER_AGAIN:
+        kill_server(k);
+        k->server = spawn(k, k->plan->again[0] ? k->plan->again : k->plan->command);
         return k->server > 0;
     case INS_KEEPER_STOP:
     case INS_KEEPER_CONTINUE:

@@ -8,7 +8,8 @@
  * does not run, INS_KEEPER_DOWN. */
 #define INS_KEEPER_START 'b'
 #define INS_KEEPER_ALIVE 'a'
-#define INS_KEEPER_KILL 'k'
+#define INS_KEEPER_KILL 'k' /* always answered by UP */
+#define INS_KEEPER_AGAIN 'g'
 #define INS_KEEPER_STOP 's'
 #define INS_KEEPER_CONTINUE 'c'
 

@@ -15,6 +15,7 @@
 #include "client.h"
 #include "driver.h"
 #include "fail.h"
+#include "mariadb_server.h"
 
 #include <errmsg.h>
 #include <mysql.h>
@@ -26,7 +27,7 @@
 /* MariaDB's: the row was changed after the snapshot (innodb_snapshot_isolation). */
 #define RECORD_CHANGED 1020
 
-enum statement { READ, WRITE, UPSERT, APPEND, UPSERT_LIST, STATEMENTS };
+enum statement { READ, RANGE, WRITE, UPSERT, APPEND, UPSERT_LIST, STATEMENTS };
 
 /* What is used of the client; see client.h. */
 /* clang-format off */
@@ -49,7 +50,6 @@ static const struct ins_client client = {"libmariadb.so.3", "libmariadb3", calls
 struct own {
     struct lib lib;
     bool made_table;
-    char socket[256];
 };
 
 struct connection {
@@ -58,6 +58,7 @@ struct connection {
     MYSQL *my;
     MYSQL_STMT *statement[STATEMENTS];
     uint32_t preload;
+    bool list;
     /* What the statements are bound to. */
     int64_t key, value;
     char *text;
@@ -73,10 +74,12 @@ static const char *const level_sql[] = {
     [INS_SERIALIZABLE] = "SERIALIZABLE",
 };
 
-static MYSQL *open_connection(const struct ins_target *target,
+/* `where` of a throw-away node is its socket. */
+static MYSQL *open_connection(const struct ins_target *target, unsigned number,
                               struct insula_error *error)
 {
-    const struct ins_url *url = &target->url;
+    const struct ins_node *node = &target->cluster.node[number];
+    const struct ins_url *url = &node->url;
     const struct own *own = target->own;
     const struct lib *lib = &own->lib;
     MYSQL *my = lib->mysql_init(NULL);
@@ -84,8 +87,8 @@ static MYSQL *open_connection(const struct ins_target *target,
         (void)ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
         return NULL;
     }
-    bool yours = ins_url_has_server(url);
-    const char *socket = yours ? ins_url_get(url, "socket") : own->socket;
+    bool yours = !node->where;
+    const char *socket = yours ? ins_url_get(url, "socket") : node->where;
     long port = url->port ? strtol(url->port, NULL, 10) : 0;
     unsigned timeout = 10;
     (void)lib->mysql_optionsv(my, MYSQL_OPT_CONNECT_TIMEOUT, &timeout);
@@ -122,84 +125,72 @@ static void ask(const struct lib *lib, MYSQL *my, const char *sql, char *answer,
     lib->mysql_free_result(result);
 }
 
-/* ---- the throw-away server ---- */
-
-static int plan_server(const struct ins_target *target, struct ins_server_plan *plan,
-                       const char *program, char (*setting)[256],
-                       struct insula_error *error)
-{
-    /* Without its system tables the server is up in a fifth of a second; nothing that
-     * is recorded uses them. */
-    static const char *const fixed[] = {"--no-defaults",
-                                        "--datadir=@/data",
-                                        "--socket=@/s",
-                                        "--pid-file=@/pid",
-                                        "--skip-networking",
-                                        "--skip-grant-tables",
-                                        "--loose-innodb-stats-persistent=OFF",
-                                        "--innodb-lock-wait-timeout=10",
-                                        "--loose-mysqlx=OFF"};
-    /* Data files that were never closed are not safe against a kill yet. */
-    const char *const init[] = {program, "--no-defaults", "--datadir=@/data",
-                                "--bootstrap"};
-    memcpy(plan->init, init, sizeof init);
-    int n = 0, used = 0;
-    plan->command[n++] = program;
-    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
-        plan->command[n++] = fixed[i];
-    (void)snprintf(setting[used], sizeof setting[used], "--max-connections=%u",
-                   target->sessions + 20);
-    plan->command[n++] = setting[used++];
-    for (unsigned i = 0; i < target->url.parameters; i++) {
-        const char *name = target->url.parameter[i].name;
-        const char *value = target->url.parameter[i].value;
-        if (!strcmp(name, "bin"))
-            continue;
-        if (strchr(value, '@'))
-            return ins_rec_fail(error, INSULA_E_USAGE, "'%s' must not have an '@'",
-                                name);
-        (void)snprintf(setting[used], sizeof setting[used], "--%s=%s", name, value);
-        plan->command[n++] = setting[used++];
-    }
-    return 0;
-}
-
-static int start_server(struct ins_target *target, struct insula_error *error)
-{
-    static const char *const folders[] = {"/usr/sbin", "/usr/libexec",
-                                          "/usr/local/mysql/bin", NULL};
-    const char *bin = ins_url_get(&target->url, "bin");
-    char *program = ins_server_find("mariadbd", bin, folders);
-    char log[4096];
-    (void)snprintf(log, sizeof log, "%s/server.log", target->dir);
-    struct ins_server_plan plan = {
-        .title = "MariaDB", .user = "mysql", .data = "@/data", .log = log};
-    char setting[INS_URL_PARAMETERS + 1][256];
-    int status = 0;
-    if (!program)
-        status =
-            ins_rec_fail(error, INSULA_E_USAGE,
-                         "MariaDB is not installed: no mariadbd in %s; install the "
-                         "package mariadb-server, or name a server: "
-                         "--db mariadb://user@host/database",
-                         bin ? bin : "PATH or /usr/sbin");
-    if (!status)
-        status = plan_server(target, &plan, program, setting, error);
-    if (!status && !(target->server = ins_server_start(&plan, error)))
-        status = error->status;
-    free(program);
-    return status;
-}
-
-/* Connect to a server that is coming up. */
-static MYSQL *wait_for_server(struct ins_target *target, struct insula_error *error)
+static MYSQL *wait_for_server(const struct ins_target *target, unsigned node,
+                              struct insula_error *error)
 {
     for (int tries = 0;; tries++) {
         struct insula_error late = {0};
-        MYSQL *my = open_connection(target, &late);
-        if (my || ins_server_retry(target->server, target->stop, tries, &late, error))
+        MYSQL *my = open_connection(target, node, &late);
+        if (my || ins_server_retry(target->cluster.node[node].server, target->stop,
+                                   tries, &late, error))
             return my;
     }
+}
+
+static bool is_galera(const struct ins_target *target)
+{
+    return !strcmp(target->driver->scheme, "galera");
+}
+
+/* A short wait; true when the user asks to end. */
+static bool nap(const struct ins_target *target)
+{
+    struct timespec pause = {0, 50000000};
+    (void)nanosleep(&pause, NULL);
+    return target->stop && target->stop();
+}
+
+/* Is this node in the primary component with all others, and has it applied what was
+ * committed before? */
+static bool is_synced(const struct ins_target *target, MYSQL *my)
+{
+    const struct lib *lib = &((const struct own *)target->own)->lib;
+    char answer[64], size[16];
+    ask(lib, my,
+        "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS "
+        "WHERE VARIABLE_NAME = 'wsrep_cluster_size'",
+        answer, sizeof answer);
+    (void)snprintf(size, sizeof size, "%u", target->cluster.nodes);
+    if (strcmp(answer, size) != 0 && target->cluster.node[0].server)
+        return false;
+    return !lib->mysql_query(my, "SET SESSION wsrep_sync_wait=7") &&
+           !lib->mysql_query(my, "DO (SELECT COUNT(*) FROM "
+                                 "information_schema.SCHEMATA)") &&
+           (ask(lib, my,
+                "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS "
+                "WHERE VARIABLE_NAME = 'wsrep_local_state_comment'",
+                answer, sizeof answer),
+            !strcmp(answer, "Synced"));
+}
+
+/* Every node is a member again and has applied what was committed before. */
+static int settle(const struct ins_target *target, struct insula_error *error)
+{
+    const struct lib *lib = &((const struct own *)target->own)->lib;
+    for (unsigned i = 0; is_galera(target) && i < target->cluster.nodes; i++) {
+        bool synced = false;
+        for (int tries = 0; !synced; tries++) {
+            MYSQL *my = wait_for_server(target, i, error);
+            if (!my)
+                return error->status;
+            synced = is_synced(target, my);
+            lib->mysql_close(my);
+            if (!synced && (nap(target) || tries > 2400))
+                return ins_rec_fail(error, INSULA_E_IO, "%s does not join the cluster",
+                                    target->cluster.node[i].name);
+        }
+    }
+    return 0;
 }
 
 /* ---- the table ---- */
@@ -241,7 +232,7 @@ static int make_table(struct ins_target *target, MYSQL *my, struct insula_error 
 }
 
 /* Settings of every connection. */
-static int configure(const struct ins_target *target, MYSQL *my,
+static int configure(const struct ins_target *target, MYSQL *my, struct ins_place place,
                      struct insula_error *error)
 {
     const struct lib *lib = &((const struct own *)target->own)->lib;
@@ -256,15 +247,24 @@ static int configure(const struct ins_target *target, MYSQL *my,
                             "this server has no snapshot isolation: %s",
                             lib->mysql_error(my));
     /* The default of 50 s would be most of a run; the URL may set it otherwise. */
-    if (!target->server &&
+    if (!target->cluster.node[0].server &&
         run(lib, my, "SET SESSION innodb_lock_wait_timeout=10", error))
         return error->status;
-    for (unsigned i = 0; !target->server && i < target->url.parameters; i++) {
-        const char *name = target->url.parameter[i].name;
+    const struct ins_url *url = &target->cluster.node[place.node].url;
+    for (unsigned i = 0; !target->cluster.node[0].server && i < url->parameters; i++) {
+        const char *name = url->parameter[i].name;
         if (!strcmp(name, "socket") || !strcmp(name, "host"))
             continue;
         (void)snprintf(sql, sizeof sql, "SET SESSION %s=%s", name,
-                       target->url.parameter[i].value);
+                       url->parameter[i].value);
+        if (run(lib, my, sql, error))
+            return error->status;
+    }
+    char name[128], value[128];
+    for (unsigned i = 0; i < target->settings; i++) {
+        if (!ins_target_setting(target, i, place.session, name, value, sizeof name))
+            continue;
+        (void)snprintf(sql, sizeof sql, "SET SESSION %s=%s", name, value);
         if (run(lib, my, sql, error))
             return error->status;
     }
@@ -278,9 +278,16 @@ static void describe(struct ins_target *target, MYSQL *my)
     const char *version = lib->mysql_get_server_info(my);
     if (!strncmp(version, "5.5.5-", 6))
         version += 6;
-    (void)snprintf(target->name, sizeof target->name, "%s %.*s",
+    char galera[32] = "";
+    if (is_galera(target))
+        ask(lib, my,
+            "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE "
+            "VARIABLE_NAME = 'wsrep_provider_version'",
+            galera, sizeof galera);
+    (void)snprintf(target->name, sizeof target->name, "%s %.*s%s%.*s",
                    strstr(version, "MariaDB") ? "MariaDB" : "MySQL",
-                   (int)strcspn(version, "-"), version);
+                   (int)strcspn(version, "-"), version, *galera ? ", Galera " : "",
+                   (int)strcspn(galera, "("), galera);
     ask(lib, my, "SELECT @@innodb_snapshot_isolation", answer, sizeof answer);
     (void)snprintf(target->variant, sizeof target->variant, "%s",
                    !strcmp(answer, "1") ? "snapshot" : "");
@@ -290,30 +297,39 @@ static void describe(struct ins_target *target, MYSQL *my)
                    *answer ? (!strcmp(answer, "1") ? "ON" : "OFF") : "");
 }
 
-static int prepare(struct ins_target *target, struct insula_error *error)
+static int open_client(struct ins_target *target, struct insula_error *error)
 {
     struct own *own = calloc(1, sizeof *own);
     target->own = own;
     if (!own)
         return ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
-    const struct lib *lib = &own->lib;
     if (ins_client_load(&client, &own->lib, error))
         return error->status;
-    if (lib->mysql_server_init(0, NULL, NULL))
+    if (own->lib.mysql_server_init(0, NULL, NULL))
         return ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
-    bool yours = ins_url_has_server(&target->url);
-    if (!yours && start_server(target, error))
+    return 0;
+}
+
+static int prepare_with(struct ins_target *target,
+                        int (*start)(struct ins_target *, struct insula_error *),
+                        struct insula_error *error)
+{
+    if (open_client(target, error))
         return error->status;
-    if (!yours)
-        (void)snprintf(own->socket, sizeof own->socket, "%s/s",
-                       ins_server_dir(target->server));
-    MYSQL *my = wait_for_server(target, error);
+    const struct lib *lib = &((const struct own *)target->own)->lib;
+    const bool yours = ins_url_has_server(&target->cluster.node[0].url);
+    if (!yours && start(target, error))
+        return error->status;
+    if (is_galera(target) && settle(target, error))
+        return error->status;
+    MYSQL *my =
+        wait_for_server(target, ins_cluster_writable(&target->cluster, 0), error);
     if (!my)
         return error->status;
-    if (!yours && !error->status)
-        (void)run(lib, my, "CREATE DATABASE insula", error);
+    if (!yours)
+        (void)run(lib, my, "CREATE DATABASE IF NOT EXISTS insula", error);
     if (!error->status && (yours || !lib->mysql_select_db(my, "insula")) &&
-        !configure(target, my, error)) {
+        !configure(target, my, (struct ins_place){0, 0}, error)) {
         describe(target, my);
         if (!make_table(target, my, error))
             (void)run(lib, my, "COMMIT", error);
@@ -322,20 +338,29 @@ static int prepare(struct ins_target *target, struct insula_error *error)
     return error->status;
 }
 
+static int prepare(struct ins_target *target, struct insula_error *error)
+{
+    return prepare_with(target, ins_mariadb_start, error);
+}
+
+static int prepare_galera(struct ins_target *target, struct insula_error *error)
+{
+    return prepare_with(target, ins_galera_start, error);
+}
+
 static void finish(struct ins_target *target)
 {
     struct own *own = target->own;
-    if (own && own->made_table && !target->server) {
+    if (own && own->made_table && !target->cluster.node[0].server) {
         char sql[256];
         (void)snprintf(sql, sizeof sql, "DROP TABLE IF EXISTS %s", target->table);
-        MYSQL *my = open_connection(target, NULL);
+        MYSQL *my =
+            open_connection(target, ins_cluster_writable(&target->cluster, 0), NULL);
         if (my) {
             (void)run(&own->lib, my, sql, NULL);
             own->lib.mysql_close(my);
         }
     }
-    ins_server_free(target->server);
-    target->server = NULL;
     free(own);
     target->own = NULL;
 }
@@ -386,7 +411,7 @@ static int prepare_one(struct connection *c, enum statement which, const char *f
     return 0;
 }
 
-/* The result of READ goes to value, or to text for a list. */
+/* The result of READ goes to value, or to text for a list; RANGE has the key too. */
 static bool bind_result(struct connection *c, bool list)
 {
     MYSQL_BIND out = {.buffer_type = MYSQL_TYPE_LONGLONG,
@@ -398,10 +423,13 @@ static bool bind_result(struct connection *c, bool list)
         out.buffer_length = c->text_size;
         out.length = &c->text_length;
     }
-    return !c->lib->mysql_stmt_bind_result(c->statement[READ], &out);
+    MYSQL_BIND both[2] = {{.buffer_type = MYSQL_TYPE_LONGLONG, .buffer = &c->key}, out};
+    return !c->lib->mysql_stmt_bind_result(c->statement[READ], &out) &&
+           !c->lib->mysql_stmt_bind_result(c->statement[RANGE], both);
 }
 
 static struct ins_connection *connect_server(const struct ins_target *target,
+                                             struct ins_place place,
                                              struct insula_error *error)
 {
     struct connection *c = calloc(1, sizeof *c);
@@ -412,10 +440,13 @@ static struct ins_connection *connect_server(const struct ins_target *target,
     }
     c->lib = &((const struct own *)target->own)->lib;
     c->preload = target->preload;
-    c->my = open_connection(target, error);
-    if (!c->my || (target->server && c->lib->mysql_select_db(c->my, "insula")) ||
-        configure(target, c->my, error) ||
-        prepare_one(c, READ, "SELECT v FROM %s WHERE k = ?", target, error))
+    c->my = open_connection(target, place.node, error);
+    if (!c->my ||
+        (target->cluster.node[0].server && c->lib->mysql_select_db(c->my, "insula")) ||
+        configure(target, c->my, place, error) ||
+        prepare_one(c, READ, "SELECT v FROM %s WHERE k = ?", target, error) ||
+        prepare_one(c, RANGE, "SELECT k, v FROM %s WHERE k BETWEEN ? AND ?", target,
+                    error))
         goto failed;
     if (target->list) {
         if (prepare_one(c, APPEND, "UPDATE %s SET v = CONCAT(v, ?) WHERE k = ?", target,
@@ -434,6 +465,7 @@ static struct ins_connection *connect_server(const struct ins_target *target,
                    target, error)) {
         goto failed;
     }
+    c->list = target->list;
     if (bind_result(c, target->list))
         return &c->base;
 failed:
@@ -452,6 +484,8 @@ static enum ins_answer judge(struct connection *c, unsigned code, const char *me
     case ER_LOCK_WAIT_TIMEOUT:
     case RECORD_CHANGED:
         return INS_CONFLICT;
+    case ER_UNKNOWN_COM_ERROR: /* Galera: not part of a primary component.  Only a new
+                                * connection is sure to begin without leftovers. */
     case ER_SERVER_SHUTDOWN:
     case ER_CONNECTION_KILLED:
     case ER_QUERY_INTERRUPTED:
@@ -537,6 +571,36 @@ static enum ins_answer read_list(struct ins_connection *base, int64_t key,
     return answer;
 }
 
+static enum ins_answer read_range(struct ins_connection *base, int64_t first,
+                                  unsigned count, struct ins_list *list)
+{
+    struct connection *c = (struct connection *)base;
+    MYSQL_STMT *s = c->statement[RANGE];
+    bool well = true;
+    for (unsigned i = 0; i < count; i++) {
+        well = well && ins_list_set(&list[i], 0);
+        list[i].count = well && !c->list;
+    }
+    c->key = first;
+    c->value = first + count - 1;
+    enum ins_answer answer = execute(c, RANGE);
+    if (answer != INS_DONE)
+        return answer;
+    int rc;
+    while ((rc = c->lib->mysql_stmt_fetch(s)) == 0 && well) {
+        struct ins_list *to = &list[c->key - first];
+        well = c->list ? ins_list_parse(to, c->text, c->text_length)
+                       : ins_list_set(to, c->value);
+    }
+    if (rc == 1)
+        answer = judge(c, c->lib->mysql_stmt_errno(s), c->lib->mysql_stmt_error(s));
+    else if (!well || rc == MYSQL_DATA_TRUNCATED)
+        answer = INS_ERROR;
+    if (c->lib->mysql_stmt_free_result(s) && answer == INS_DONE)
+        answer = judge(c, c->lib->mysql_stmt_errno(s), c->lib->mysql_stmt_error(s));
+    return answer;
+}
+
 static enum ins_answer write_value(struct ins_connection *base, int64_t key,
                                    int64_t value)
 {
@@ -564,6 +628,25 @@ const struct ins_driver ins_driver_mariadb = {
     .begin = begin,
     .read = read_value,
     .read_list = read_list,
+    .read_range = read_range,
+    .write = write_value,
+    .append = append,
+    .commit = commit,
+    .rollback = rollback,
+};
+
+const struct ins_driver ins_driver_galera = {
+    .scheme = "galera",
+    .title = "MariaDB Galera",
+    .prepare = prepare_galera,
+    .finish = finish,
+    .settle = settle,
+    .connect = connect_server,
+    .close = close_connection,
+    .begin = begin,
+    .read = read_value,
+    .read_list = read_list,
+    .read_range = read_range,
     .write = write_value,
     .append = append,
     .commit = commit,

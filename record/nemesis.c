@@ -76,6 +76,8 @@ int ins_nemesis_step(struct ins_nemesis *n, int64_t answered,
     }
     ins_runlog_add(n->log, "kill", -1, "SIGKILL to the server");
     int status = ins_server_kill(n->server, error);
+    if (!status)
+        status = ins_server_again(n->server, error);
     ins_runlog_add(n->log, "restart", -1, "the server is started again");
     n->down = ins_runlog_now(n->log);
     return status;

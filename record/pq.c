@@ -8,6 +8,7 @@
 #include "client.h"
 #include "driver.h"
 #include "fail.h"
+#include "pq_server.h"
 
 #include <endian.h>
 #include <libpq-fe.h>
@@ -34,7 +35,6 @@ static const struct ins_client client = {"libpq.so.5", "libpq5", calls,
 
 struct own {
     struct lib lib;
-    char *conninfo;
     bool made_table;
 };
 
@@ -44,6 +44,7 @@ struct connection {
     PGconn *pg;
     bool begin_pending;
     uint32_t preload;
+    bool list;
 };
 
 static const char *const begin_sql[] = {
@@ -59,10 +60,11 @@ static void no_notice(void *context, const char *message)
     (void)context, (void)message;
 }
 
-static PGconn *open_connection(const struct own *own, struct insula_error *error)
+static PGconn *open_connection(const struct ins_target *target, unsigned node,
+                               struct insula_error *error)
 {
-    const struct lib *lib = &own->lib;
-    PGconn *pg = lib->PQconnectdb(own->conninfo);
+    const struct lib *lib = &((const struct own *)target->own)->lib;
+    PGconn *pg = lib->PQconnectdb(target->cluster.node[node].where);
     if (lib->PQstatus(pg) != CONNECTION_OK) {
         (void)ins_rec_fail(error, INSULA_E_IO, "postgres: %s", lib->PQerrorMessage(pg));
         lib->PQfinish(pg);
@@ -91,7 +93,7 @@ static int run(const struct lib *lib, PGconn *pg, const char *sql,
 static bool shorten_deadlocks(const struct ins_target *target, PGconn *pg)
 {
     struct insula_error ignored = {0};
-    const char *given = ins_url_get(&target->url, "options");
+    const char *given = ins_url_get(&target->cluster.node[0].url, "options");
     return (given && strstr(given, "deadlock_timeout")) ||
            !run(&((const struct own *)target->own)->lib, pg,
                 "SET deadlock_timeout = '50ms'", &ignored);
@@ -110,80 +112,70 @@ static void hint_at_deadlocks(struct ins_target *target, PGconn *pg)
     lib->PQclear(r);
 }
 
-/* ---- the throw-away server ---- */
-
-static int plan_server(struct ins_target *target, struct ins_server_plan *plan,
-                       char *const *program, char (*setting)[256],
-                       struct insula_error *error)
-{
-    const char *const init[] = {program[0], "-D@/data",         "--no-sync",
-                                "-Atrust",  "-Uinsula",         "--locale=C",
-                                "-EUTF8",   "--no-instructions"};
-    memcpy(plan->init, init, sizeof init);
-    int n = 0;
-    plan->command[n++] = program[1];
-    plan->command[n++] = "-D@/data";
-    plan->command[n++] = "-k@";
-    plan->command[n++] = "-clisten_addresses=";
-    plan->command[n++] = "-cdeadlock_timeout=50ms";
-    int used = 0;
-    (void)snprintf(setting[used], sizeof setting[used], "-cmax_connections=%u",
-                   target->sessions + 20);
-    plan->command[n++] = setting[used++];
-    for (unsigned i = 0; i < target->url.parameters; i++) {
-        const char *name = target->url.parameter[i].name;
-        if (!strcmp(name, "bin"))
-            continue;
-        const char *value = target->url.parameter[i].value;
-        if (strchr(value, '@'))
-            return ins_rec_fail(error, INSULA_E_USAGE, "'%s' must not have an '@'",
-                                name);
-        (void)snprintf(setting[used], sizeof setting[used], "-c%s=%s", name, value);
-        plan->command[n++] = setting[used++];
-    }
-    return 0;
-}
-
-static int start_server(struct ins_target *target, struct insula_error *error)
-{
-    static const char *const folders[] = {"/usr/lib/postgresql/*/bin", NULL};
-    const char *bin = ins_url_get(&target->url, "bin");
-    char *program[2] = {ins_server_find("initdb", bin, folders),
-                        ins_server_find("postgres", bin, folders)};
-    char log[4096];
-    (void)snprintf(log, sizeof log, "%s/server.log", target->dir);
-    struct ins_server_plan plan = {.title = "PostgreSQL",
-                                   .user = "postgres",
-                                   .data = "@/data",
-                                   .log = log,
-                                   .quit = SIGQUIT};
-    char setting[INS_URL_PARAMETERS + 1][256];
-    int status = 0;
-    if (!program[0] || !program[1])
-        status =
-            ins_rec_fail(error, INSULA_E_USAGE,
-                         "PostgreSQL is not installed: no initdb and postgres in %s; "
-                         "install the package postgresql, or name a server: "
-                         "--db postgres://user@host/database",
-                         bin ? bin : "PATH or /usr/lib/postgresql/*/bin");
-    if (!status)
-        status = plan_server(target, &plan, program, setting, error);
-    if (!status && !(target->server = ins_server_start(&plan, error)))
-        status = error->status;
-    free(program[0]);
-    free(program[1]);
-    return status;
-}
-
 /* Connect to a server that is coming up. */
-static PGconn *wait_for_server(struct ins_target *target, struct insula_error *error)
+static PGconn *wait_for_server(const struct ins_target *target, unsigned node,
+                               struct insula_error *error)
 {
     for (int tries = 0;; tries++) {
         struct insula_error late = {0};
-        PGconn *pg = open_connection(target->own, &late);
-        if (pg || ins_server_retry(target->server, target->stop, tries, &late, error))
+        PGconn *pg = open_connection(target, node, &late);
+        if (pg || ins_server_retry(target->cluster.node[node].server, target->stop,
+                                   tries, &late, error))
             return pg;
     }
+}
+
+/* The only value of a query, "" when there is none. */
+static void ask(const struct lib *lib, PGconn *pg, const char *sql, char *answer,
+                size_t size)
+{
+    PGresult *r = lib->PQexec(pg, sql);
+    (void)snprintf(answer, size, "%s",
+                   lib->PQntuples(r) == 1 ? lib->PQgetvalue(r, 0, 0) : "");
+    lib->PQclear(r);
+}
+
+/* Has the node replayed the log up to `position`? */
+static bool caught_up(const struct lib *lib, PGconn *pg, const char *position)
+{
+    char sql[128], answer[16];
+    (void)snprintf(sql, sizeof sql, "SELECT pg_last_wal_replay_lsn() >= '%s'",
+                   position);
+    ask(lib, pg, sql, answer, sizeof answer);
+    return answer[0] == 't';
+}
+
+/* A short wait; true when the user asks to end. */
+static bool nap(const struct ins_target *target)
+{
+    struct timespec pause = {0, 10000000};
+    (void)nanosleep(&pause, NULL);
+    return target->stop && target->stop();
+}
+
+/* Every standby replays what the primary has written by now. */
+static int settle(const struct ins_target *target, struct insula_error *error)
+{
+    const struct lib *lib = &((const struct own *)target->own)->lib;
+    PGconn *pg = wait_for_server(target, 0, error);
+    char position[64] = "";
+    if (pg)
+        ask(lib, pg, "SELECT pg_current_wal_flush_lsn()", position, sizeof position);
+    lib->PQfinish(pg);
+    for (unsigned i = 1; i < target->cluster.nodes && !error->status; i++) {
+        if (target->cluster.node[i].role != INS_ROLE_REPLICA)
+            continue;
+        pg = wait_for_server(target, i, error);
+        for (int tries = 0; pg && !caught_up(lib, pg, position); tries++)
+            if (nap(target) || tries > 6000) {
+                (void)ins_rec_fail(error, INSULA_E_IO,
+                                   "%s does not catch up with the primary",
+                                   target->cluster.node[i].name);
+                break;
+            }
+        lib->PQfinish(pg);
+    }
+    return error->status;
 }
 
 /* ---- the table ---- */
@@ -221,6 +213,27 @@ static int make_table(struct ins_target *target, PGconn *pg, struct insula_error
     return run(lib, pg, sql, error);
 }
 
+/* Copies of the running primary, and what it is to wait for. */
+static int add_standbys(struct ins_target *target, PGconn *pg,
+                        struct insula_error *error)
+{
+    const struct lib *lib = &((const struct own *)target->own)->lib;
+    const struct ins_url *url = &target->cluster.node[0].url;
+    const char *synchronous = ins_url_get(url, "sync");
+    char sql[160];
+    if (ins_pq_start_standbys(target, error) || target->cluster.nodes == 1)
+        return error->status;
+    (void)snprintf(target->variant, sizeof target->variant, "standby");
+    if (!synchronous || settle(target, error))
+        return error->status;
+    (void)snprintf(sql, sizeof sql,
+                   "ALTER SYSTEM SET synchronous_standby_names = 'ANY %u (*)'",
+                   (unsigned)strtoul(synchronous, NULL, 10));
+    return run(lib, pg, sql, error) || run(lib, pg, "SELECT pg_reload_conf()", error)
+               ? error->status
+               : 0;
+}
+
 static int prepare(struct ins_target *target, struct insula_error *error)
 {
     struct own *own = calloc(1, sizeof *own);
@@ -230,26 +243,25 @@ static int prepare(struct ins_target *target, struct insula_error *error)
     const struct lib *lib = &own->lib;
     if (ins_client_load(&client, &own->lib, error))
         return error->status;
-    if (ins_url_has_server(&target->url)) {
-        own->conninfo = strdup(target->url.text);
-    } else {
-        if (start_server(target, error))
-            return error->status;
-        if (asprintf(&own->conninfo, "host=%s user=insula dbname=postgres",
-                     ins_server_dir(target->server)) < 0)
-            own->conninfo = NULL;
-    }
-    if (!own->conninfo)
-        return ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
-    PGconn *pg = wait_for_server(target, error);
-    if (!pg)
+    struct ins_cluster *cluster = &target->cluster;
+    const bool ours = !ins_url_has_server(&cluster->node[0].url);
+    if (ours && ins_pq_start_primary(target, error))
         return error->status;
+    for (unsigned i = 0; !ours && i < cluster->nodes; i++)
+        if (!(cluster->node[i].where = strdup(cluster->node[i].url.text)))
+            return ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
+    const unsigned first = ins_cluster_writable(cluster, 0);
+    PGconn *pg = wait_for_server(target, first, error);
+    if (!pg || (ours && add_standbys(target, pg, error))) {
+        lib->PQfinish(pg);
+        return error->status;
+    }
     const char *version = lib->PQparameterStatus(pg, "server_version");
     (void)snprintf(target->name, sizeof target->name, "PostgreSQL %.*s",
                    version ? (int)strcspn(version, " ") : 1, version ? version : "?");
     (void)snprintf(target->level_name, sizeof target->level_name, "%s",
                    begin_sql[target->isolation] + strlen("BEGIN ISOLATION LEVEL "));
-    if (!target->server && !shorten_deadlocks(target, pg))
+    if (!ours && !shorten_deadlocks(target, pg))
         hint_at_deadlocks(target, pg);
     (void)make_table(target, pg, error);
     lib->PQfinish(pg);
@@ -259,18 +271,15 @@ static int prepare(struct ins_target *target, struct insula_error *error)
 static void finish(struct ins_target *target)
 {
     struct own *own = target->own;
-    if (own && own->made_table && !target->server) {
+    if (own && own->made_table && !target->cluster.node[0].server) {
         char sql[256];
         (void)snprintf(sql, sizeof sql, "DROP TABLE IF EXISTS %s", target->table);
-        PGconn *pg = open_connection(own, NULL);
+        PGconn *pg =
+            open_connection(target, ins_cluster_writable(&target->cluster, 0), NULL);
         if (pg)
             (void)run(&own->lib, pg, sql, NULL);
         own->lib.PQfinish(pg);
     }
-    ins_server_free(target->server);
-    target->server = NULL;
-    if (own)
-        free(own->conninfo);
     free(own);
     target->own = NULL;
 }
@@ -278,7 +287,7 @@ static void finish(struct ins_target *target)
 /* ---- connections ---- */
 
 static int prepare_statements(const struct lib *lib, PGconn *pg,
-                              const struct ins_target *target,
+                              const struct ins_target *target, unsigned node,
                               struct insula_error *error)
 {
     static const struct {
@@ -286,6 +295,7 @@ static int prepare_statements(const struct lib *lib, PGconn *pg,
         Oid second;
     } statement[] = {
         {"r", "SELECT v FROM %s WHERE k = $1", 0},
+        {"m", "SELECT k, v FROM %s WHERE k BETWEEN $1 AND $2", INT8OID},
         {"w", "UPDATE %s SET v = $2 WHERE k = $1", INT8OID},
         {"u",
          "INSERT INTO %s AS t VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = $2",
@@ -299,10 +309,16 @@ static int prepare_statements(const struct lib *lib, PGconn *pg,
         {"c", "COMMIT", 0},
         {"z", "ROLLBACK", 0},
     };
+    /* A standby has no serializable transactions. */
+    const enum ins_isolation isolation =
+        target->cluster.node[node].role == INS_ROLE_REPLICA &&
+                target->isolation == INS_SERIALIZABLE
+            ? INS_REPEATABLE_READ
+            : target->isolation;
     for (size_t i = 0; i < sizeof statement / sizeof statement[0]; i++) {
         const char *format = statement[i].format;
         bool keyed = format && strchr(format, '$');
-        if (format && keyed && statement[i].second &&
+        if (format && keyed && statement[i].second && *statement[i].name != 'm' &&
             (statement[i].second == TEXTOID) != target->list)
             continue;
         char sql[512];
@@ -312,7 +328,7 @@ static int prepare_statements(const struct lib *lib, PGconn *pg,
                            target->table, at + 2);
         else
             (void)snprintf(sql, sizeof sql, "%s",
-                           format ? format : begin_sql[target->isolation]);
+                           format ? format : begin_sql[isolation]);
         Oid type[2] = {INT8OID, statement[i].second};
         PGresult *r = lib->PQprepare(pg, statement[i].name, sql,
                                      keyed ? 1 + (statement[i].second != 0) : 0, type);
@@ -334,7 +350,23 @@ static void close_connection(struct ins_connection *base)
     free(c);
 }
 
+/* Settings of a session of ours. */
+static int configure(const struct lib *lib, PGconn *pg, const struct ins_target *target,
+                     struct ins_place place, struct insula_error *error)
+{
+    char name[128], value[128], sql[300];
+    for (unsigned i = 0; i < target->settings; i++) {
+        if (!ins_target_setting(target, i, place.session, name, value, sizeof name))
+            continue;
+        (void)snprintf(sql, sizeof sql, "SET %s = '%s'", name, value);
+        if (run(lib, pg, sql, error))
+            return error->status;
+    }
+    return 0;
+}
+
 static struct ins_connection *connect_server(const struct ins_target *target,
+                                             struct ins_place place,
                                              struct insula_error *error)
 {
     struct connection *c = calloc(1, sizeof *c);
@@ -344,12 +376,14 @@ static struct ins_connection *connect_server(const struct ins_target *target,
     }
     c->lib = &((const struct own *)target->own)->lib;
     c->preload = target->preload;
-    c->pg = open_connection(target->own, error);
-    if (!c->pg || prepare_statements(c->lib, c->pg, target, error)) {
+    c->list = target->list;
+    c->pg = open_connection(target, place.node, error);
+    if (!c->pg || configure(c->lib, c->pg, target, place, error) ||
+        prepare_statements(c->lib, c->pg, target, place.node, error)) {
         close_connection(&c->base);
         return NULL;
     }
-    if (!target->server && !target->hint[0])
+    if (!target->cluster.node[0].server && !target->hint[0])
         (void)shorten_deadlocks(target, c->pg);
     if (!c->lib->PQenterPipelineMode(c->pg)) {
         (void)ins_rec_fail(error, INSULA_E_IO, "postgres: no pipeline mode");
@@ -523,6 +557,42 @@ static enum ins_answer read_list(struct ins_connection *base, int64_t key,
     return answer;
 }
 
+static bool take_row(const struct connection *c, const PGresult *r, int row,
+                     int64_t first, struct ins_list *list)
+{
+    uint64_t word;
+    memcpy(&word, c->lib->PQgetvalue(r, row, 0), 8);
+    list += (int64_t)be64toh(word) - first;
+    if (c->list)
+        return ins_list_parse(list, c->lib->PQgetvalue(r, row, 1),
+                              (size_t)c->lib->PQgetlength(r, row, 1));
+    memcpy(&word, c->lib->PQgetvalue(r, row, 1), 8);
+    return ins_list_set(list, (int64_t)be64toh(word));
+}
+
+static enum ins_answer read_range(struct ins_connection *base, int64_t first,
+                                  unsigned count, struct ins_list *list)
+{
+    struct connection *c = (struct connection *)base;
+    uint64_t wire[2];
+    struct parameters p = key_parameter(&wire[0], first);
+    wire[1] = htobe64((uint64_t)(first + count - 1));
+    p.count = 2;
+    p.value[1] = (const char *)&wire[1];
+    p.length[1] = 8;
+    PGresult *r;
+    enum ins_answer answer = execute(c, "m", &p, &r);
+    bool well = true;
+    for (unsigned i = 0; i < count && well; i++) {
+        well = ins_list_set(&list[i], 0);
+        list[i].count = !c->list;
+    }
+    for (int row = 0; answer == INS_DONE && well && row < c->lib->PQntuples(r); row++)
+        well = take_row(c, r, row, first, list);
+    c->lib->PQclear(r);
+    return well ? answer : INS_ERROR;
+}
+
 static enum ins_answer change(struct ins_connection *base, const char *name,
                               const struct parameters *p)
 {
@@ -563,11 +633,13 @@ const struct ins_driver ins_driver_postgres = {
     .title = "PostgreSQL",
     .prepare = prepare,
     .finish = finish,
+    .settle = settle,
     .connect = connect_server,
     .close = close_connection,
     .begin = begin,
     .read = read_value,
     .read_list = read_list,
+    .read_range = read_range,
     .write = write_value,
     .append = append,
     .commit = commit,

@@ -13,59 +13,78 @@ static const struct row {
      INS_READ_UNCOMMITTED,
      INS_READ_UNCOMMITTED,
      "shared-cache",
-     {"", "sqlite.org/sharedcache.html, section 2.2.1: in read-uncommitted mode a "
-          "connection "
-          "may read what another has not committed"}},
+     {"",
+      "sqlite.org/sharedcache.html, section 2.2.1: in read-uncommitted mode a "
+      "connection "
+      "may read what another has not committed",
+      NULL}},
     {"sqlite",
      INS_READ_UNCOMMITTED,
      INS_SERIALIZABLE,
      NULL,
      {"sser",
       "sqlite.org/isolation.html: transactions are serializable, one writer at a time, "
-      "and a reader sees the database as it is when it begins to read"}},
+      "and a reader sees the database as it is when it begins to read",
+      NULL}},
 
+    {"postgres",
+     INS_REPEATABLE_READ,
+     INS_SERIALIZABLE,
+     "standby",
+     {"rc",
+      "PostgreSQL 15 documentation: a standby is eventually consistent with the "
+      "primary "
+      "(27.4.1) and may show a state that fits no serial execution there (13.6); "
+      "Repeatable Read is snapshot isolation on each node alone (13.2.2)",
+      "si"}},
     {"postgres",
      INS_READ_UNCOMMITTED,
      INS_READ_COMMITTED,
      NULL,
      {"rc",
       "PostgreSQL 15 documentation, 13.2.1: a query sees only data committed before it "
-      "began; Read Uncommitted behaves like Read Committed"}},
+      "began; Read Uncommitted behaves like Read Committed",
+      NULL}},
     {"postgres",
      INS_REPEATABLE_READ,
      INS_SNAPSHOT,
      NULL,
      {"si",
       "PostgreSQL 15 documentation, 13.2.2: Repeatable Read is implemented as snapshot "
-      "isolation"}},
+      "isolation",
+      NULL}},
     {"postgres",
      INS_SERIALIZABLE,
      INS_SERIALIZABLE,
      NULL,
-     {"ser", "PostgreSQL 15 documentation, 13.2.3: any set of serializable "
-             "transactions has the "
-             "effect of running them one at a time; real time is not promised"}},
+     {"ser",
+      "PostgreSQL 15 documentation, 13.2.3: any set of serializable "
+      "transactions has the "
+      "effect of running them one at a time; real time is not promised",
+      NULL}},
 
     {"mariadb",
      INS_READ_UNCOMMITTED,
      INS_READ_UNCOMMITTED,
      NULL,
-     {"",
-      "MariaDB documentation, SET TRANSACTION: READ UNCOMMITTED allows dirty reads"}},
+     {"", "MariaDB documentation, SET TRANSACTION: READ UNCOMMITTED allows dirty reads",
+      NULL}},
     {"mariadb",
      INS_READ_COMMITTED,
      INS_READ_COMMITTED,
      NULL,
      {"rc",
       "MariaDB documentation, SET TRANSACTION: in READ COMMITTED each consistent read "
-      "sets and reads its own fresh snapshot"}},
+      "sets and reads its own fresh snapshot",
+      NULL}},
     {"mariadb",
      INS_REPEATABLE_READ,
      INS_SNAPSHOT,
      "snapshot",
      {"si",
       "MariaDB documentation, innodb_snapshot_isolation: a write of a row that changed "
-      "after the read view was made fails (ER_CHECKREAD)"}},
+      "after the read view was made fails (ER_CHECKREAD)",
+      NULL}},
     {"mariadb",
      INS_REPEATABLE_READ,
      INS_SNAPSHOT,
@@ -73,14 +92,48 @@ static const struct row {
      {"pc",
       "MariaDB documentation, SET TRANSACTION: in REPEATABLE READ all consistent reads "
       "of a transaction read the snapshot of the first; writes act on the newest rows, "
-      "so no more than a consistent prefix is promised"}},
+      "so no more than a consistent prefix is promised",
+      NULL}},
     {"mariadb",
      INS_SERIALIZABLE,
      INS_SERIALIZABLE,
      NULL,
      {"ser",
       "MariaDB documentation, SET TRANSACTION: SERIALIZABLE is REPEATABLE READ with "
-      "every plain SELECT taking a shared lock"}},
+      "every plain SELECT taking a shared lock",
+      NULL}},
+
+    {"galera",
+     INS_READ_UNCOMMITTED,
+     INS_READ_UNCOMMITTED,
+     NULL,
+     {"", "MariaDB documentation, SET TRANSACTION: READ UNCOMMITTED allows dirty reads",
+      NULL}},
+    {"galera",
+     INS_READ_COMMITTED,
+     INS_READ_COMMITTED,
+     NULL,
+     {"rc",
+      "Galera documentation, Isolation Levels: READ-COMMITTED holds in the whole "
+      "cluster, no weaker than on one server",
+      NULL}},
+    {"galera",
+     INS_REPEATABLE_READ,
+     INS_SERIALIZABLE,
+     "snapshot",
+     {"si",
+      "Galera documentation, Isolation Levels: between nodes the first committer wins; "
+      "on one node innodb_snapshot_isolation (MariaDB documentation) sees to it; "
+      "SERIALIZABLE holds on one node only",
+      NULL}},
+    {"galera",
+     INS_REPEATABLE_READ,
+     INS_SERIALIZABLE,
+     NULL,
+     {"pc",
+      "Galera documentation, Isolation Levels: REPEATABLE-READ holds in the whole "
+      "cluster, no weaker than on one server; SERIALIZABLE holds on one node only",
+      NULL}},
 };
 
 struct ins_promise ins_promise_find(const char *scheme, enum ins_isolation isolation,
@@ -91,5 +144,5 @@ struct ins_promise ins_promise_find(const char *scheme, enum ins_isolation isola
             isolation <= rows[i].to &&
             (!rows[i].variant || !strcmp(rows[i].variant, variant)))
             return rows[i].promise;
-    return (struct ins_promise){"", "nothing is known about this database"};
+    return (struct ins_promise){"", "nothing is known about this database", NULL};
 }

@@ -7,6 +7,8 @@
 struct ins_promise {
     const char *level;  /* id, or "" when nothing that is checked is promised */
     const char *source; /* where it is written, or why it follows */
+    const char *alone;  /* what each node of a cluster promises its own clients, when
+                         * that is more than all of them together; or NULL */
 };
 
 /* variant: "" or what the driver found out about the server; see promise.c. */

@@ -38,7 +38,13 @@ struct ins_record_progress {
 
 /* Zero means the default in brackets. */
 struct ins_record_options {
-    const char *db;        /* URL [sqlite:] */
+    const char *const *db; /* URL, or several URL or ROLE=URL [sqlite:] */
+    unsigned dbs;
+    const char *route;          /* "pinned": a session stays at one node, or "wander" */
+    const char *read_from;      /* names of nodes for sessions that only read [all] */
+    const char *const *setting; /* NAME=VALUE,VALUE...: a session takes one in turn */
+    unsigned settings;
+    bool final_read;       /* in the end every node is read once */
     const char *workload;  /* a name of the table in workload.c [general] */
     const char *isolation; /* [serializable] */
     unsigned sessions;     /* [10] */
@@ -69,6 +75,7 @@ struct ins_record_outcome {
     char database[64];     /* "PostgreSQL 15.20" */
     char promised[8];      /* level id, or "" when nothing is promised */
     char source[256];      /* where that promise is written */
+    char alone[8];         /* what each node of a cluster promises alone */
     char isolation[64];    /* what the server calls it */
     char first_error[256]; /* the first unexpected answer, or "" */
     char hint[256];        /* what would help: most of the time was spent waiting */

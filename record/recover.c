@@ -17,6 +17,7 @@ struct reader {
     /* The transaction whose first line was read. */
     bool open;
     int64_t begin;
+    char node[64];
     struct ins_plan plan;
     struct insula_literal *element; /* of a list */
     size_t elements;
@@ -44,6 +45,12 @@ static int read_begin(struct reader *r, char *at)
     r->plan.count = 0;
     if (!number(&at, &r->begin))
         return malformed(r, "a time");
+    r->node[0] = 0;
+    if (at[0] == ' ' && at[1] == '@') {
+        size_t length = strcspn(at + 2, " ");
+        (void)snprintf(r->node, sizeof r->node, "%.*s", (int)length, at + 2);
+        at += 2 + length;
+    }
     while (*at == ' ') {
         static const char letters[] = "rwla";
         static const enum ins_kind kinds[] = {INS_READ, INS_WRITE, INS_READ_LIST,
@@ -130,6 +137,8 @@ static int add_transaction(struct reader *r, char letter, char *at)
     for (unsigned i = 0; i < ran; i++)
         if (add_operation(r, txn, &r->plan.op[i], &at))
             return r->error->status;
+    if (r->node[0])
+        insula_node(r->builder, txn, insula_text(r->node));
     bool known = letter == 'c' || letter == 'a';
     insula_times(r->builder, txn, r->begin, known ? end : INSULA_NO_TIME);
     if (letter == 'c')

@@ -41,15 +41,19 @@ struct recording {
     struct ins_runlog log;
     struct ins_run run;
     struct ins_nemesis nemesis;
-    struct ins_session *session;
-    unsigned started; /* threads */
+    struct ins_session *session; /* then one for each node, for the final read */
+    unsigned started;            /* threads */
+    bool reads[INS_NODES];       /* nodes for sessions that only read */
 };
 
 static int fill_defaults(struct recording *r, struct insula_error *error)
 {
     struct ins_record_options *o = &r->options;
-    if (!o->db)
-        o->db = "sqlite:";
+    static const char *const embedded[] = {"sqlite:"};
+    if (!o->dbs) {
+        o->db = embedded;
+        o->dbs = 1;
+    }
     if (!o->isolation)
         o->isolation = "serializable";
     if (!o->table)
@@ -79,13 +83,43 @@ static int fill_defaults(struct recording *r, struct insula_error *error)
     return 0;
 }
 
+static int check_settings(const struct ins_target *t, struct insula_error *error)
+{
+    char name[128], value[128];
+    for (unsigned i = 0; i < t->settings; i++)
+        if (!ins_target_setting(t, i, 0, name, value, sizeof name))
+            return ins_rec_fail(error, INSULA_E_USAGE,
+                                "expected NAME=VALUE[,VALUE...] as a setting, got '%s'",
+                                t->setting[i]);
+    return 0;
+}
+
+/* The nodes where sessions that only read go; without a choice, all. */
+static int choose_readers(struct recording *r, struct insula_error *error)
+{
+    const struct ins_cluster *c = &r->target.cluster;
+    const char *at = r->options.read_from;
+    for (unsigned i = 0; i < c->nodes; i++)
+        r->reads[i] = !at || !strcmp(at, "all");
+    while (at && strcmp(at, "all") != 0) {
+        size_t length = strcspn(at, ",");
+        unsigned node = ins_cluster_find(c, at, length);
+        if (node == INS_NODES || !c->node[node].name[0])
+            return ins_rec_fail(error, INSULA_E_USAGE, "no node is called '%.*s'",
+                                (int)length, at);
+        r->reads[node] = true;
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    return 0;
+}
+
 static int prepare(struct recording *r, struct insula_error *error)
 {
     struct ins_target *t = &r->target;
     if (fill_defaults(r, error) || ins_work_init(&r->work, &r->options, error) ||
-        ins_url_parse(&t->url, r->options.db, error))
+        ins_cluster_parse(&t->cluster, r->options.db, r->options.dbs, error))
         return error->status;
-    const struct ins_driver *driver = ins_driver_find(&t->url, error);
+    const struct ins_driver *driver = ins_driver_find(&t->cluster.node[0].url, error);
     if (!driver)
         return error->status;
     t->table = r->options.table;
@@ -94,6 +128,10 @@ static int prepare(struct recording *r, struct insula_error *error)
     t->list = r->work.list;
     t->preload = r->work.preload;
     t->sessions = r->options.sessions;
+    t->setting = r->options.setting;
+    t->settings = r->options.settings;
+    if (check_settings(t, error))
+        return error->status;
     char path[4096];
     (void)snprintf(path, sizeof path, "%s/journal", t->dir);
     if (mkdir(path, 0755)) {
@@ -102,17 +140,49 @@ static int prepare(struct recording *r, struct insula_error *error)
                             strerror_r(errno, reason, sizeof reason));
     }
     t->driver = driver;
-    return driver->prepare(t, error);
+    if (driver->prepare(t, error) || (driver->settle && driver->settle(t, error)))
+        return error->status;
+    return choose_readers(r, error);
+}
+
+/* Where a session stays: writers where writes are allowed, readers at the nodes that
+ * were asked for, one after the other. */
+static void choose_node(const struct recording *r, struct ins_session *s)
+{
+    const struct ins_cluster *c = &r->target.cluster;
+    const unsigned sessions = r->options.sessions;
+    unsigned readers = 0;
+    if (r->work.workload->split) {
+        readers = sessions / 3 < c->nodes ? c->nodes : sessions / 3;
+        readers = readers < sessions ? readers : sessions - 1;
+    }
+    const bool reader = s->number >= sessions - readers;
+    unsigned node = s->number % c->nodes;
+    if (r->work.workload->split && !reader)
+        node = ins_cluster_writable(c, s->number);
+    s->worker.reads_only = reader || !ins_node_writable(&c->node[node]);
+    if (s->worker.reads_only) {
+        unsigned open = 0;
+        for (unsigned i = 0; i < c->nodes; i++)
+            open += r->reads[i];
+        unsigned skip = s->number % open;
+        for (node = 0; !r->reads[node] || skip; node++)
+            skip -= r->reads[node];
+    }
+    s->node = node;
+    s->wander = c->nodes > 1 && r->options.route && !strcmp(r->options.route, "wander");
+    if (s->wander)
+        s->worker.reads_only = reader;
 }
 
 static int connect_sessions(struct recording *r, struct insula_error *error)
 {
-    r->session = calloc(r->options.sessions, sizeof *r->session);
+    r->session = calloc(r->options.sessions + INS_NODES, sizeof *r->session);
     if (!r->session)
         return ins_rec_fail(error, INSULA_E_NOMEM, "out of memory for %u sessions",
                             r->options.sessions);
     const struct ins_record_options *o = &r->options;
-    for (unsigned i = 0; i < o->sessions; i++)
+    for (unsigned i = 0; i < o->sessions + INS_NODES; i++)
         r->session[i].journal.fd = -1;
     for (unsigned i = 0; i < o->sessions; i++) {
         struct ins_session *s = &r->session[i];
@@ -123,10 +193,11 @@ static int connect_sessions(struct recording *r, struct insula_error *error)
                       : o->txns / o->sessions + (i < o->txns % o->sessions);
         ins_worker_init(&s->worker, &r->work, i, o->seed);
         s->pauses = ins_draw_stream(~o->seed, i + 1);
+        s->way = ins_draw_stream(~o->seed, ~(uint64_t)i);
+        choose_node(r, s);
         if (ins_journal_open(&s->journal, o->dir, i, r->work.list, error))
             return error->status;
-        s->connection = r->target.driver->connect(&r->target, error);
-        if (!s->connection)
+        if (ins_session_connect(s, s->node, error))
             return error->status;
     }
     return 0;
@@ -155,7 +226,7 @@ static int start_threads(struct recording *r, struct insula_error *error)
 static void count(const struct recording *r, struct ins_record_progress *now)
 {
     *now = (struct ins_record_progress){.faults = r->nemesis.faults};
-    for (unsigned i = 0; i < r->options.sessions; i++) {
+    for (unsigned i = 0; i < r->options.sessions + INS_NODES; i++) {
         now->committed += atomic_load(&r->session[i].committed);
         now->aborted += atomic_load(&r->session[i].aborted);
         now->unknown += atomic_load(&r->session[i].unknown);
@@ -194,6 +265,37 @@ static int supervise(struct recording *r, struct insula_error *error)
     return error->status;
 }
 
+/* Faults are over: what does every node hold now? */
+static void read_all_nodes(struct recording *r, struct insula_error *error)
+{
+    const struct ins_target *t = &r->target;
+    const unsigned first = r->options.sessions;
+    atomic_store(&r->run.stop, false);
+    r->run.deadline = INT64_MAX;
+    if (t->driver->settle && t->driver->settle(t, error))
+        return;
+    const int64_t preloaded = r->work.preload;
+    int64_t keys = atomic_load(&r->work.count->keys);
+    keys = keys < preloaded ? preloaded : keys;
+    for (unsigned i = 0; i < t->cluster.nodes; i++) {
+        struct ins_session *s = &r->session[first + i];
+        s->run = &r->run;
+        s->number = first + i;
+        ins_worker_init(&s->worker, &r->work, s->number, r->options.seed);
+        s->worker.reads_only = true;
+        if (ins_journal_open(&s->journal, r->options.dir, s->number, r->work.list,
+                             error) ||
+            ins_session_connect(s, i, error))
+            return;
+        if (!ins_session_read_all(s, keys))
+            ins_runlog_add(&r->log, "error", (int)s->number,
+                           "the final read of %s failed", t->cluster.node[i].name);
+        ins_session_release(s);
+    }
+    ins_runlog_add(&r->log, "final-read", -1, "%lld keys on %u nodes", (long long)keys,
+                   t->cluster.nodes);
+}
+
 static void join_sessions(struct recording *r, struct ins_record_outcome *outcome,
                           struct insula_error *error)
 {
@@ -201,6 +303,8 @@ static void join_sessions(struct recording *r, struct ins_record_outcome *outcom
         (void)pthread_join(r->session[i].thread, NULL);
     if (!r->started)
         return;
+    if (r->options.final_read && !error->status)
+        read_all_nodes(r, error);
     count(r, &outcome->total);
     for (unsigned i = 0; i < r->started; i++) {
         const struct ins_session *s = &r->session[i];
@@ -228,18 +332,17 @@ static void join_sessions(struct recording *r, struct ins_record_outcome *outcom
 
 static void release(struct recording *r)
 {
-    for (unsigned i = 0; r->session && i < r->options.sessions; i++) {
+    for (unsigned i = 0; r->session && i < r->options.sessions + INS_NODES; i++) {
         struct ins_session *s = &r->session[i];
-        if (s->connection)
-            r->target.driver->close(s->connection);
+        if (s->run)
+            ins_session_release(s);
         if (s->run)
             ins_journal_close(&s->journal);
-        ins_list_release(&s->list);
     }
     free(r->session);
     if (r->target.driver)
         r->target.driver->finish(&r->target);
-    ins_url_release(&r->target.url);
+    ins_cluster_release(&r->target.cluster);
     ins_work_release(&r->work);
     if (r->log.file)
         ins_runlog_close(&r->log);
@@ -266,10 +369,13 @@ int ins_record_run(const struct ins_record_options *options,
         (void)snprintf(outcome->promised, sizeof outcome->promised, "%s",
                        promise.level);
         (void)snprintf(outcome->source, sizeof outcome->source, "%s", promise.source);
+        (void)snprintf(outcome->alone, sizeof outcome->alone, "%s",
+                       promise.alone ? promise.alone : promise.level);
         (void)snprintf(outcome->isolation, sizeof outcome->isolation, "%s",
                        t->level_name);
         r->nemesis.mean_s = r->options.nemesis_s;
-        if (!ins_nemesis_init(&r->nemesis, r->options.nemesis, t->server, error) &&
+        if (!ins_nemesis_init(&r->nemesis, r->options.nemesis,
+                              t->cluster.node[0].server, error) &&
             !connect_sessions(r, error) && !start_threads(r, error))
             (void)supervise(r, error);
         atomic_store(&r->run.stop, r->run.stop || error->status);

@@ -180,6 +180,11 @@ int ins_server_kill(struct ins_server *server, struct insula_error *error)
     return ask(server, INS_KEEPER_KILL, error);
 }
 
+int ins_server_again(struct ins_server *server, struct insula_error *error)
+{
+    return ask(server, INS_KEEPER_AGAIN, error);
+}
+
 int ins_server_pause(struct ins_server *server, bool stop, struct insula_error *error)
 {
     return ask(server, stop ? INS_KEEPER_STOP : INS_KEEPER_CONTINUE, error);

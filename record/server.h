@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#define INS_SERVER_ARGUMENTS 64
+#define INS_SERVER_ARGUMENTS 80
 
 /* What to run.  Arguments are borrowed until ins_server_start returns; "@" at the start
  * of an argument's value part stands for the temporary directory, as in "-D@/data". */
@@ -21,9 +21,10 @@ struct ins_server_plan {
     const char *user;                       /* to run as when we are root */
     const char *init[INS_SERVER_ARGUMENTS]; /* run once before; or empty */
     const char *command[INS_SERVER_ARGUMENTS];
-    const char *data; /* a directory to make, "@/data" */
-    const char *log;  /* file that takes its output */
-    int quit;         /* signal that ends it at once and lets it clean up; or 0 */
+    const char *again[INS_SERVER_ARGUMENTS]; /* the command after a kill, if another */
+    const char *data;                        /* a directory to make, "@/data" */
+    const char *log;                         /* file that takes its output */
+    int quit; /* signal that ends it at once and lets it clean up; or 0 */
 };
 
 struct ins_server;
@@ -46,8 +47,9 @@ int ins_server_failed(struct ins_server *server, struct insula_error *error);
 int ins_server_retry(struct ins_server *server, bool (*stop)(void), int tries,
                      const struct insula_error *late, struct insula_error *error);
 
-/* SIGKILL to all its processes, then start it again over the same data. */
+/* SIGKILL to all its processes; and start it again over the same data. */
 int ins_server_kill(struct ins_server *server, struct insula_error *error);
+int ins_server_again(struct ins_server *server, struct insula_error *error);
 int ins_server_pause(struct ins_server *server, bool stop, struct insula_error *error);
 
 /* Kill it and remove its directory. */

@@ -83,6 +83,24 @@ static enum ins_answer run_operation(struct ins_session *s,
     return answer;
 }
 
+/* All reads of the plan by one statement. */
+static enum ins_answer run_together(struct ins_session *s)
+{
+    const struct ins_driver *d = s->run->target->driver;
+    const unsigned count = s->plan.count;
+    if (!s->range && !(s->range = calloc(INS_PLAN_MAX, sizeof *s->range)))
+        return INS_ERROR;
+    enum ins_answer answer =
+        d->read_range(s->connection, s->plan.op[0].key, count, s->range);
+    for (unsigned i = 0; answer == INS_DONE && i < count; i++) {
+        if (s->run->target->list)
+            ins_journal_list(&s->journal, &s->range[i]);
+        else
+            ins_journal_value(&s->journal, s->range[i].element[0]);
+    }
+    return answer;
+}
+
 /* Run the plan.  An error before COMMIT is sent means aborted.  So does a COMMIT that
  * the server refuses for certain; without such an answer the outcome is open. */
 static enum ins_outcome run_transaction(struct ins_session *s, unsigned *ran,
@@ -91,6 +109,10 @@ static enum ins_outcome run_transaction(struct ins_session *s, unsigned *ran,
     const struct ins_driver *d = s->run->target->driver;
     enum ins_answer answer = d->begin(s->connection);
     *ran = 0;
+    if (answer == INS_DONE && s->plan.together) {
+        *ran = s->plan.count;
+        answer = run_together(s);
+    }
     while (answer == INS_DONE && *ran < s->plan.count) {
         answer = run_operation(s, &s->plan.op[(*ran)++]);
         pause_now_and_then(s);
@@ -110,22 +132,54 @@ static enum ins_outcome run_transaction(struct ins_session *s, unsigned *ran,
     return INS_ABORTED;
 }
 
+int ins_session_connect(struct ins_session *s, unsigned node,
+                        struct insula_error *error)
+{
+    const struct ins_target *t = s->run->target;
+    if (!s->link[node])
+        s->link[node] =
+            t->driver->connect(t, (struct ins_place){node, s->number}, error);
+    s->node = node;
+    s->connection = s->link[node];
+    return s->connection ? 0 : error->status;
+}
+
+static void disconnect(struct ins_session *s)
+{
+    s->run->target->driver->close(s->connection);
+    s->connection = s->link[s->node] = NULL;
+}
+
+void ins_session_release(struct ins_session *s)
+{
+    for (unsigned i = 0; i < INS_NODES; i++) {
+        if (s->link[i])
+            s->run->target->driver->close(s->link[i]);
+        s->link[i] = NULL;
+    }
+    s->connection = NULL;
+    ins_list_release(&s->list);
+    for (unsigned i = 0; s->range && i < INS_PLAN_MAX; i++)
+        ins_list_release(&s->range[i]);
+    free(s->range);
+    s->range = NULL;
+}
+
 /* Connect, again and again for a while: a server that was killed needs time. */
 static bool reconnect(struct ins_session *s)
 {
-    const struct ins_driver *d = s->run->target->driver;
-    d->close(s->connection);
-    s->connection = NULL;
+    disconnect(s);
     int64_t give_up = ins_runlog_now(s->run->log) + 30000000000ll;
     while (!ended(s)) {
         struct insula_error error = {0};
         int64_t began = ins_runlog_now(s->run->log);
-        s->connection = d->connect(s->run->target, &error);
-        if (s->connection) {
+        if (!ins_session_connect(s, s->node, &error)) {
             atomic_store(&s->run->answered, began);
             ins_runlog_add(s->run->log, "reconnect", (int)s->number, "connected again");
             return true;
         }
+        if (began >= s->run->deadline)
+            return false;
         if (ins_runlog_now(s->run->log) > give_up) {
             s->fatal = error;
             return false;
@@ -147,13 +201,44 @@ static bool disk_failed(struct ins_session *s)
     return false;
 }
 
+static bool plan_writes(const struct ins_plan *plan)
+{
+    for (unsigned i = 0; i < plan->count; i++)
+        if (plan->op[i].kind == INS_WRITE || plan->op[i].kind == INS_APPEND)
+            return true;
+    return false;
+}
+
+/* Go to some node that answers and may do what is planned. */
+static bool wander(struct ins_session *s)
+{
+    const struct ins_cluster *c = &s->run->target->cluster;
+    const bool writes = plan_writes(&s->plan);
+    while (!ended(s) && ins_runlog_now(s->run->log) < s->run->deadline) {
+        struct insula_error error = {0};
+        unsigned node = ins_draw_below(&s->way, c->nodes);
+        if (writes)
+            node = ins_cluster_writable(c, node);
+        if (!ins_session_connect(s, node, &error))
+            return true;
+        sleep_until(s, ins_runlog_now(s->run->log) + 20000000);
+    }
+    return false;
+}
+
+static const char *node_name(const struct ins_session *s)
+{
+    return s->run->target->cluster.node[s->node].name;
+}
+
 /* One transaction with its two lines in the journal.  False: the session ends. */
 static bool step(struct ins_session *s)
 {
     struct ins_runlog *log = s->run->log;
-    ins_worker_next(&s->worker, &s->plan);
+    if (s->wander && !wander(s))
+        return false;
     int64_t began = ins_runlog_now(log);
-    if (!ins_journal_begin(&s->journal, began, &s->plan))
+    if (!ins_journal_begin(&s->journal, began, node_name(s), &s->plan))
         return disk_failed(s);
     unsigned ran;
     bool lost = false;
@@ -166,7 +251,25 @@ static bool step(struct ins_session *s)
     atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
     if (!lost)
         atomic_store_explicit(&s->run->answered, began, memory_order_relaxed);
-    return !lost || reconnect(s);
+    if (lost && s->wander)
+        disconnect(s);
+    return !lost || s->wander || reconnect(s);
+}
+
+bool ins_session_read_all(struct ins_session *s, int64_t keys)
+{
+    enum { AT_ONCE = 100 };
+    s->plan.rollback = false;
+    s->plan.together = true;
+    for (int64_t first = 0; first < keys; first += AT_ONCE) {
+        s->plan.count = 0;
+        for (int64_t k = first; k < keys && k < first + AT_ONCE; k++)
+            ins_plan_read(&s->worker, &s->plan, k);
+        const uint64_t before = s->committed;
+        if (!step(s) || s->committed == before)
+            return false;
+    }
+    return true;
 }
 
 void *ins_session_main(void *argument)
@@ -184,12 +287,13 @@ void *ins_session_main(void *argument)
             if (ended(s))
                 break;
         }
-        if (ins_runlog_now(run->log) >= run->deadline || !step(s))
+        if (ins_runlog_now(run->log) >= run->deadline)
+            break;
+        ins_worker_next(&s->worker, &s->plan);
+        if (!step(s))
             break;
     }
-    if (s->connection)
-        run->target->driver->close(s->connection);
-    s->connection = NULL;
+    ins_session_release(s);
     atomic_fetch_sub(&run->running, 1);
     return NULL;
 }

@@ -27,12 +27,17 @@ struct ins_session {
     unsigned number;
     uint64_t txns; /* to run; UINT64_MAX for no limit */
     pthread_t thread;
-    struct ins_connection *connection;
+    bool wander;                            /* each transaction picks its node */
+    unsigned node;                          /* where it is */
+    struct ins_connection *connection;      /* link[node] */
+    struct ins_connection *link[INS_NODES]; /* to the nodes that it has been at */
     struct ins_worker worker;
-    struct ins_draw pauses; /* its own stream, so that plans do not depend on them */
+    struct ins_draw pauses; /* streams of their own, so that plans do not depend on */
+    struct ins_draw way;    /* them: when to pause, where to go */
     struct ins_journal journal;
     struct ins_plan plan;
     struct ins_list list;
+    struct ins_list *range; /* INS_PLAN_MAX, when plans read together; or NULL */
     _Atomic uint64_t committed, aborted, unknown, errors;
     int64_t waited, worked;    /* ns in statements that took long; in all */
     unsigned told;             /* errors that were logged */
@@ -41,6 +46,15 @@ struct ins_session {
     /* Keep two sessions' counters out of one cache line. */
     char padding[64];
 };
+
+/* Connect to the node; then `connection` is there. */
+int ins_session_connect(struct ins_session *s, unsigned node,
+                        struct insula_error *error);
+/* Close all connections and release what else it has. */
+void ins_session_release(struct ins_session *s);
+
+/* Read every key below `keys` once; in the thread that calls.  False on failure. */
+bool ins_session_read_all(struct ins_session *s, int64_t keys);
 
 /* The thread's function; argument: struct ins_session. */
 void *ins_session_main(void *argument);

@@ -33,7 +33,7 @@ static const char *const calls[] = {CALLS(INS_CLIENT_NAME)};
 static const struct ins_client client = {"libsqlite3.so.0", "libsqlite3-0", calls,
                                          sizeof calls / sizeof calls[0]};
 
-enum statement { BEGIN, COMMIT, ROLLBACK, READ, WRITE, APPEND, STATEMENTS };
+enum statement { BEGIN, COMMIT, ROLLBACK, READ, WRITE, APPEND, RANGE, STATEMENTS };
 
 static const char append_sql[] = "INSERT INTO \"%w\" VALUES (?, ',' || ?) "
                                  "ON CONFLICT (k) DO UPDATE SET v = v || excluded.v";
@@ -54,7 +54,7 @@ struct connection {
     const struct lib *lib;
     sqlite3 *db;
     sqlite3_stmt *statement[STATEMENTS];
-    bool dirty;
+    bool dirty, list;
 };
 
 /* Waiting for a lock is not a retry: no statement has been answered yet. */
@@ -121,9 +121,9 @@ static int read_parameters(const struct ins_target *target, struct own *own,
     own->synchronous = own->temporary ? "off" : "full";
     own->dirty = target->isolation == INS_READ_UNCOMMITTED;
     own->shared = own->dirty;
-    for (unsigned i = 0; i < target->url.parameters; i++) {
-        const char *name = target->url.parameter[i].name;
-        const char *value = target->url.parameter[i].value;
+    for (unsigned i = 0; i < target->cluster.node[0].url.parameters; i++) {
+        const char *name = target->cluster.node[0].url.parameter[i].name;
+        const char *value = target->cluster.node[0].url.parameter[i].value;
         if (!strcmp(name, "journal") && one_of(value, "wal", "delete", "truncate"))
             own->journal = value;
         else if (!strcmp(name, "synchronous") && one_of(value, "off", "normal", "full"))
@@ -164,7 +164,7 @@ static int make_table(struct ins_target *target, struct insula_error *error)
             error, INSULA_E_USAGE,
             "table \"%s\" exists already in %s: drop it or give another "
             "name with --table",
-            target->table, target->url.path);
+            target->table, target->cluster.node[0].url.path);
     if (run(own, db, error, "CREATE TABLE \"%w\" (k INTEGER PRIMARY KEY, v)",
             target->table))
         return error->status;
@@ -185,11 +185,12 @@ static int prepare(struct ins_target *target, struct insula_error *error)
     target->own = own;
     if (ins_client_load(&client, &own->lib, error))
         return error->status;
-    own->temporary = !target->url.path;
+    own->temporary = !target->cluster.node[0].url.path;
     if (own->temporary)
         (void)snprintf(own->path, sizeof own->path, "%s/sqlite.db", target->dir);
     else
-        (void)snprintf(own->path, sizeof own->path, "%s", target->url.path);
+        (void)snprintf(own->path, sizeof own->path, "%s",
+                       target->cluster.node[0].url.path);
     if (read_parameters(target, own, error))
         return error->status;
     (void)snprintf(target->name, sizeof target->name, "SQLite %s",
@@ -240,7 +241,19 @@ static void close_connection(struct ins_connection *base)
     free(c);
 }
 
+static int set_pragmas(const struct ins_target *target, sqlite3 *db,
+                       struct ins_place place, struct insula_error *error)
+{
+    char name[128], value[128];
+    for (unsigned i = 0; i < target->settings; i++)
+        if (ins_target_setting(target, i, place.session, name, value, sizeof name) &&
+            run(target->own, db, error, "PRAGMA %s=%s", name, value))
+            return error->status;
+    return 0;
+}
+
 static struct ins_connection *connect_file(const struct ins_target *target,
+                                           struct ins_place place,
                                            struct insula_error *error)
 {
     const struct own *own = target->own;
@@ -251,7 +264,12 @@ static struct ins_connection *connect_file(const struct ins_target *target,
     }
     const struct lib *lib = c->lib = &own->lib;
     c->dirty = own->dirty;
+    c->list = target->list;
     c->db = open_file(own, error);
+    if (!c->db || set_pragmas(target, c->db, place, error)) {
+        close_connection(&c->base);
+        return NULL;
+    }
     const char *const text[STATEMENTS] = {
         own->immediate ? "BEGIN IMMEDIATE" : "BEGIN",
         "COMMIT",
@@ -259,8 +277,9 @@ static struct ins_connection *connect_file(const struct ins_target *target,
         "SELECT v FROM \"%w\" WHERE k = ?",
         "INSERT INTO \"%w\" VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v",
         append_sql,
+        "SELECT k, v FROM \"%w\" WHERE k BETWEEN ? AND ?",
     };
-    for (int i = 0; c->db && i < STATEMENTS; i++) {
+    for (int i = 0; i < STATEMENTS; i++) {
         char *sql = lib->sqlite3_mprintf(text[i], target->table);
         int rc = SQLITE_LOCKED;
         for (int times = 0; (rc & 0xff) == SQLITE_LOCKED; times++) {
@@ -369,6 +388,33 @@ static enum ins_answer read_list(struct ins_connection *base, int64_t key,
     return answer;
 }
 
+static enum ins_answer read_range(struct ins_connection *base, int64_t first,
+                                  unsigned count, struct ins_list *list)
+{
+    struct connection *c = (struct connection *)base;
+    sqlite3_stmt *s = c->statement[RANGE];
+    (void)c->lib->sqlite3_bind_int64(s, 1, first);
+    (void)c->lib->sqlite3_bind_int64(s, 2, first + count - 1);
+    bool well = true;
+    for (unsigned i = 0; i < count; i++)
+        well &= ins_list_set(&list[i], 0), list[i].count = !c->list;
+    int rc;
+    while ((rc = step(c, s)) == SQLITE_ROW && well) {
+        int64_t i = c->lib->sqlite3_column_int64(s, 0) - first;
+        if (!c->list)
+            well = ins_list_set(&list[i], c->lib->sqlite3_column_int64(s, 1));
+        else
+            well = ins_list_parse(&list[i],
+                                  (const char *)c->lib->sqlite3_column_text(s, 1),
+                                  (size_t)c->lib->sqlite3_column_bytes(s, 1));
+    }
+    enum ins_answer answer = well && rc == SQLITE_DONE ? INS_DONE
+                             : rc == SQLITE_ROW        ? INS_ERROR
+                                                       : refuse(c, rc);
+    (void)c->lib->sqlite3_reset(s);
+    return answer;
+}
+
 static enum ins_answer change(struct ins_connection *base, enum statement which,
                               int64_t key, int64_t value)
 {
@@ -400,6 +446,7 @@ const struct ins_driver ins_driver_sqlite = {
     .begin = begin,
     .read = read_value,
     .read_list = read_list,
+    .read_range = read_range,
     .write = write_value,
     .append = append,
     .commit = commit,

@@ -71,24 +71,61 @@ static void plan_append(struct ins_worker *w, struct ins_plan *plan)
     }
 }
 
+/* One key is read and then appended to: two who do so at once lose an update. */
+static void plan_rmw(struct ins_worker *w, struct ins_plan *plan)
+{
+    enum { LONGEST = 100 };
+    const struct ins_work *work = w->work;
+    uint64_t block =
+        atomic_load(&work->count->writes) / ((uint64_t)work->keys * LONGEST);
+    int64_t key = ins_draw_key(&w->draw, work->spread) + (int64_t)block * work->keys;
+    ins_plan_read(w, plan, key);
+    if (!w->reads_only)
+        ins_plan_write(w, plan, key);
+}
+
+/* Writers append to one key; readers read all keys by one statement.  Two readers that
+ * see two appends in opposite orders are a long fork.  Keys are left for fresh ones
+ * before their lists are long. */
+static void plan_fork(struct ins_worker *w, struct ins_plan *plan)
+{
+    enum { APPENDS = 25 };
+    const struct ins_work *work = w->work;
+    uint64_t block =
+        atomic_load(&work->count->writes) / ((uint64_t)work->keys * APPENDS);
+    int64_t first = (int64_t)block * work->keys;
+    if (!w->reads_only) {
+        ins_plan_write(w, plan, first + ins_draw_key(&w->draw, work->spread));
+        return;
+    }
+    plan->together = true;
+    for (uint32_t i = 0; i < work->keys; i++)
+        ins_plan_read(w, plan, first + i);
+}
+
 static const struct ins_workload workloads[] = {
-    {"general", "reads and writes of --keys keys, --ops a transaction", false, 1000,
-     0.5, NULL, plan_general},
+    {"general", "reads and writes of --keys keys, --ops a transaction", false, false,
+     1000, 0.5, NULL, plan_general},
     {"blindw", "Cobra's BlindW-RW: half read-only, half write-only transactions", false,
-     10000, 0.5, NULL, plan_blindw},
-    {"blindw-rw", "the same as blindw", false, 10000, 0.5, NULL, plan_blindw},
-    {"blindw-rh", "BlindW read-heavy: 95 % read-only transactions", false, 10000, 0.95,
-     NULL, plan_blindw},
-    {"blindw-wh", "BlindW write-heavy: 70 % write-only transactions", false, 10000, 0.3,
-     NULL, plan_blindw},
-    {"mini", "mini-transactions: every write follows a read of its key", false, 1000,
-     0.5, NULL, plan_mini},
-    {"append", "lists: appends and reads of whole lists", true, 100, 0.5, NULL,
+     false, 10000, 0.5, NULL, plan_blindw},
+    {"blindw-rw", "the same as blindw", false, false, 10000, 0.5, NULL, plan_blindw},
+    {"blindw-rh", "BlindW read-heavy: 95 % read-only transactions", false, false, 10000,
+     0.95, NULL, plan_blindw},
+    {"blindw-wh", "BlindW write-heavy: 70 % write-only transactions", false, false,
+     10000, 0.3, NULL, plan_blindw},
+    {"mini", "mini-transactions: every write follows a read of its key", false, false,
+     1000, 0.5, NULL, plan_mini},
+    {"append", "lists: appends and reads of whole lists", true, false, 100, 0.5, NULL,
      plan_append},
-    {"tpcc", "TPC-C: five transaction types over one warehouse", false, 0, 0.5,
+    {"rmw", "lists: read a key and append to it", true, false, 10, 0.5, NULL, plan_rmw},
+    {"fork",
+     "lists: writers of one key, readers of all keys by one statement, fresh keys soon",
+     true, true, 8, 0.5, NULL, plan_fork},
+    {"tpcc", "TPC-C: five transaction types over one warehouse", false, false, 0, 0.5,
      ins_rows_tpcc, ins_plan_tpcc},
-    {"rubis", "RUBiS: an auction site", false, 0, 0.5, ins_rows_rubis, ins_plan_rubis},
-    {"twitter", "a Twitter clone: tweets, followers, timelines", false, 0, 0.5,
+    {"rubis", "RUBiS: an auction site", false, false, 0, 0.5, ins_rows_rubis,
+     ins_plan_rubis},
+    {"twitter", "a Twitter clone: tweets, followers, timelines", false, false, 0, 0.5,
      ins_rows_twitter, ins_plan_twitter},
 };
 
@@ -140,10 +177,17 @@ int ins_work_init(struct ins_work *work, const struct ins_record_options *option
     work->dup = options->dup;
     work->dup_values = options->dup_values ? options->dup_values : 100;
     work->list = workload->list;
+    work->count = calloc(1, sizeof *work->count);
+    if (!work->count)
+        return ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
     work->preload = workload->rows ? workload->rows(work->keys) : work->keys;
     /* An element of a list names its append: no duplicates there. */
     if (work->list)
         work->dup = 0;
+    if (workload->split && work->keys > INS_PLAN_MAX)
+        return ins_rec_fail(error, INSULA_E_USAGE,
+                            "at most %d keys that one statement reads, got %u",
+                            INS_PLAN_MAX, work->keys);
     work->spread = insula_spread_new(options->dist, work->keys, error);
     return work->spread ? 0 : error->status;
 }
@@ -151,6 +195,7 @@ int ins_work_init(struct ins_work *work, const struct ins_record_options *option
 void ins_work_release(struct ins_work *work)
 {
     insula_spread_free(work->spread);
+    free(work->count);
 }
 
 void ins_worker_init(struct ins_worker *w, const struct ins_work *work,
@@ -163,6 +208,7 @@ void ins_worker_init(struct ins_worker *w, const struct ins_work *work,
 void ins_worker_next(struct ins_worker *w, struct ins_plan *plan)
 {
     plan->count = 0;
+    plan->together = false;
     plan->rollback = ins_draw_chance(&w->draw, w->work->abort);
     w->work->workload->plan(w, plan);
 }
@@ -178,7 +224,16 @@ void ins_plan_write(struct ins_worker *w, struct ins_plan *plan, int64_t key)
 {
     if (plan->count == INS_PLAN_MAX)
         return;
+    if (w->reads_only) {
+        ins_plan_read(w, plan, key);
+        return;
+    }
     const struct ins_work *work = w->work;
+    atomic_fetch_add_explicit(&work->count->writes, 1, memory_order_relaxed);
+    int64_t highest = atomic_load_explicit(&work->count->keys, memory_order_relaxed);
+    while (highest <= key &&
+           !atomic_compare_exchange_weak(&work->count->keys, &highest, key + 1))
+        ;
     int64_t value;
     /* 0 is the initial value; the small set comes first, unique values after it. */
     if (work->dup > 0 && ins_draw_chance(&w->draw, work->dup))

@@ -1,12 +1,16 @@
 /* workload.h - what the sessions do.
  *
  * A workload plans one transaction at a time, from the seed and the session's number
- * alone: what the others do and how fast does not change it. */
+ * alone: what the others do and how fast does not change it.  Only `fork` and `rmw`
+ * look at how much has been written: their readers have to be where their writers are.
+ */
 #ifndef INS_WORKLOAD_H
 #define INS_WORKLOAD_H
 
 #include "draw.h"
 #include "record.h"
+
+#include <stdatomic.h>
 
 #define INS_PLAN_MAX 256
 
@@ -26,7 +30,14 @@ struct ins_plan_op {
 struct ins_plan {
     unsigned count;
     bool rollback; /* the client ends it with ROLLBACK */
+    bool together; /* all of it are reads of keys in a row, by one statement */
     struct ins_plan_op op[INS_PLAN_MAX];
+};
+
+/* What all sessions have planned. */
+struct ins_work_count {
+    _Atomic uint64_t writes;
+    _Atomic int64_t keys; /* 1 + the highest that was written */
 };
 
 /* Shared by all sessions, read-only once made. */
@@ -39,12 +50,14 @@ struct ins_work {
     uint32_t preload; /* keys below it exist before the run */
     bool list;
     struct insula_spread *spread; /* over the keys */
+    struct ins_work_count *count;
 };
 
 /* One session's part. */
 struct ins_worker {
     const struct ins_work *work;
     unsigned session;
+    bool reads_only; /* where it runs nothing may be written */
     struct ins_draw draw;
     uint64_t written; /* values handed out */
     uint64_t made;    /* rows of its own that a workload has inserted */
@@ -55,6 +68,7 @@ struct ins_workload {
     const char *name;
     const char *about;
     bool list;
+    bool split; /* some sessions only read, the others only write */
     uint32_t default_keys;
     double default_reads;
     uint32_t (*rows)(uint32_t keys); /* how many exist before; NULL: keys */

@@ -13,9 +13,10 @@
 static enum ins_answer commit_answer, rollback_answer;
 
 static struct ins_connection *connect_fake(const struct ins_target *target,
+                                           struct ins_place place,
                                            struct insula_error *error)
 {
-    (void)target, (void)error;
+    (void)target, (void)place, (void)error;
     return calloc(1, sizeof(struct ins_connection));
 }
 
@@ -92,7 +93,7 @@ static char outcome_of(enum ins_answer commits, enum ins_answer rolls_back,
     struct ins_session s = {.run = &run, .txns = 1};
     ins_worker_init(&s.worker, &work, 0, 1);
     assert_int_equal(ins_journal_open(&s.journal, dir, 0, false, &error), 0);
-    s.connection = connect_fake(&target, &error);
+    s.connection = connect_fake(&target, (struct ins_place){0, 0}, &error);
     (void)ins_session_main(&s);
     *errors = atomic_load(&s.errors);
     ins_journal_close(&s.journal);

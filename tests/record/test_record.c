@@ -397,7 +397,7 @@ static void what_a_journal_writes_it_reads(void **state)
                                           {.kind = INS_READ_LIST, .key = 4}}};
     struct ins_list list = {0};
     assert_true(ins_list_parse(&list, ",3,12", 5));
-    assert_true(ins_journal_begin(&j, 1, &plan));
+    assert_true(ins_journal_begin(&j, 1, "", &plan));
     ins_journal_list(&j, &list);
     assert_true(ins_journal_end(&j, INS_COMMITTED, 2, 2));
     ins_journal_close(&j);
