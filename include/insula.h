@@ -253,6 +253,10 @@ INSULA_API const char *insula_anomaly(unsigned i);
 
 struct insula_verify_options {
     const char *claims; /* "ser=fail,si=pass": must be among what is proved; or NULL */
+    double timeout_s;   /* 0: none */
+    uint64_t memory_limit; /* bytes; 0: none */
+    insula_progress *progress;
+    void *progress_context;
 };
 
 /* Re-check a certificate with code that shares nothing with the checkers.  0 when it

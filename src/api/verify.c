@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "explain/result.h"
-#include "explain/verify.h"
+#include "verify/verify.h"
 
 #include <string.h>
 
@@ -32,20 +32,35 @@ static bool read_claims(const char *text, struct ins_buf *out,
     return out->len != 0;
 }
 
+static int report_progress(void *context, const char *stage, uint64_t done,
+                           uint64_t total)
+{
+    const struct insula_verify_options *o = context;
+    return o->progress(o->progress_context, stage, done, total);
+}
+
 int insula_verify(const struct insula_history *history, const char *certificate,
                   const struct insula_verify_options *options, FILE *out,
                   struct insula_error *error)
 {
+    static const struct insula_verify_options none;
+    const struct insula_verify_options *o = options ? options : &none;
+    struct insula_verify_options copy = *o;
     struct ins_error err = {0};
     struct ins_buf claims = {0};
     struct ins_input in;
-    if (options && options->claims && !read_claims(options->claims, &claims, error))
+    struct ins_limit limit;
+    if (o->claims && !read_claims(o->claims, &claims, error))
         return INSULA_E_USAGE;
+    ins_limit_init(&limit, o->timeout_s, o->memory_limit);
+    limit.progress = o->progress ? report_progress : NULL;
+    limit.progress_context = &copy;
     ins_buf_char(&claims, '\0');
     enum ins_status st = claims.failed ? ins_nomem(&err, "the claims")
                                        : ins_input_open(&in, certificate, NULL, &err);
     if (st == INS_OK) {
-        st = ins_verify(history->history, in.data, in.size, claims.at, out, &err);
+        const struct ins_verify_options verify = {claims.at, out, &limit};
+        st = ins_verify(history->history, in.data, in.size, &verify, &err);
         ins_input_release(&in);
     }
     ins_buf_release(&claims);

@@ -9,7 +9,7 @@
 #include "certificate/certificate.h"
 #include "check/check.h"
 #include "complete.h"
-#include "explain/verify.h"
+#include "verify/verify.h"
 #include "gen/gen.h"
 #include "history/builder.h"
 #include "recheck.h"
@@ -211,7 +211,7 @@ static const char *wrong_certificate(const struct ins_history *h,
 {
     struct ins_error err = {0};
     const struct ins_buf *text = &r->certificate->text;
-    if (ins_verify(h, text->at, text->len, NULL, NULL, &err) != INS_OK)
+    if (ins_verify(h, text->at, text->len, NULL, &err) != INS_OK)
         return "the certificate does not verify";
     const ins_levels decided = ins_levels_decided();
     INS_EACH_LEVEL(l, decided)

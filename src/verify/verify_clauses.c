@@ -1,11 +1,12 @@
-/* verify_search.c - a fail by cases: clauses about variables, each either stated by the
- * history, or a cycle that would close, or implied by unit propagation; at the end the
- * empty one. */
+/* verify_clauses.c - docs/certificates.md, section 9: a fail by cases.  Clauses about
+ * variables, each either stated by the history, or a cycle that would close, or implied
+ * by unit propagation; at the end the empty one.
+ *
+ * A clause holds when it cannot be that all its literals are false, so a line may use
+ * the negations of its literals: it *assumes* them. */
 #include "verify_state.h"
 
 #include <stdlib.h>
-
-/* ---- literals of the line ---- */
 
 bool ins_verify_literals(struct ins_verifier *v)
 {
@@ -14,21 +15,22 @@ bool ins_verify_literals(struct ins_verifier *v)
         const bool negative = *v->at == '-';
         if (negative)
             v->at++;
+        if (v->at == v->end || *v->at == ' ')
+            return ins_verify_fault(v, "expected a literal");
         const int x = (int)ins_verify_number(v, (uint32_t)v->claim.len + 1);
-        if (v->bad || !x)
+        if (ins_verify_bad(v) || !x)
             return ins_verify_fault(v, "expected a literal");
         ins_vec_literal_push(&v->lit, negative ? -x : x);
     }
-    return !v->lit.failed;
+    return !v->lit.failed || ins_verify_no_memory(v);
 }
 
-/* Walk over the claims that the line assumes: *sign tells whether as they stand. */
+/* The claim of literal i, and whether the line assumes it as it stands. */
 static const struct ins_claim *assumption(const struct ins_verifier *v, size_t i,
                                           bool *sign)
 {
-    const int lit = -v->lit.at[i];
-    *sign = lit > 0;
-    return &v->claim.at[abs(lit) - 1];
+    *sign = v->lit.at[i] < 0;
+    return &v->claim.at[abs(v->lit.at[i]) - 1];
 }
 
 /* ---- what the assumptions of the line give ---- */
@@ -40,18 +42,33 @@ bool ins_verify_counts(const struct ins_verifier *v, ins_txn t)
     for (size_t i = 0; i < v->lit.len; i++) {
         bool sign;
         const struct ins_claim *c = assumption(v, i, &sign);
-        if (sign && c->kind == CLAIM_COUNT && c->a == t)
-            return true;
-        if (sign && c->kind == CLAIM_FROM && (c->b == t || ins_op_txn(v->h, c->a) == t))
-            return true;
+        if (!sign)
+            continue;
+        switch (c->kind) {
+        case CLAIM_COUNT:
+        case CLAIM_PLACE:
+            if (c->a == t)
+                return true;
+            break;
+        case CLAIM_FROM:
+            if (c->b == t || v->f.txn[c->a] == t)
+                return true;
+            break;
+        case CLAIM_EDGE:
+            if (ins_verify_txn(v, c->a) == t || ins_verify_txn(v, c->b) == t)
+                return true;
+            break;
+        case CLAIM_ORDER:
+            break;
+        }
     }
     return false;
 }
 
 bool ins_verify_from(const struct ins_verifier *v, uint32_t op, ins_txn w)
 {
-    if (v->source[op] != INS_NONE)
-        return v->source[op] == w;
+    if (v->source[op] == w)
+        return true;
     for (size_t i = 0; i < v->lit.len; i++) {
         bool sign;
         const struct ins_claim *c = assumption(v, i, &sign);
@@ -61,11 +78,21 @@ bool ins_verify_from(const struct ins_verifier *v, uint32_t op, ins_txn w)
     return false;
 }
 
+bool ins_verify_reads(const struct ins_verifier *v, ins_txn reader, ins_txn w)
+{
+    const struct ins_history *h = v->h;
+    for (uint32_t op = h->txn_op[reader]; op < h->txn_op[reader + 1]; op++)
+        if (v->f.fact[op] == INS_FACT_EXTERNAL && ins_verify_from(v, op, w))
+            return true;
+    return false;
+}
+
+/* Is the version of k by a older than that of b?  Both count. */
 static bool version_before(const struct ins_verifier *v, ins_key k, ins_txn a,
                            ins_txn b)
 {
     if (a == INS_INIT)
-        return true;
+        return b != INS_INIT;
     for (size_t i = 0; i < v->lit.len; i++) {
         bool sign;
         const struct ins_claim *c = assumption(v, i, &sign);
@@ -73,8 +100,12 @@ static bool version_before(const struct ins_verifier *v, ins_key k, ins_txn a,
             (sign ? c->a == a && c->b == b : c->a == b && c->b == a))
             return true;
     }
-    const uint32_t x = ins_verify_write(v, a, k), y = ins_verify_write(v, b, k);
-    return ins_number_map_get(&v->before, (uint64_t)x << 32 | y) != INS_NONE;
+    uint32_t n, m;
+    const uint32_t *x = ins_fact_writes(&v->f, a, k, &n);
+    const uint32_t *y = ins_fact_writes(&v->f, b, k, &m);
+    return n && m &&
+           ins_number_map_get(&v->before, (uint64_t)x[n - 1] << 32 | y[m - 1]) !=
+               INS_NONE;
 }
 
 static bool gives_ww(const struct ins_verifier *v, ins_txn a, ins_txn b)
@@ -84,7 +115,7 @@ static bool gives_ww(const struct ins_verifier *v, ins_txn a, ins_txn b)
         const struct ins_claim *c = assumption(v, i, &sign);
         if (c->kind == CLAIM_ORDER && version_before(v, c->key, a, b) &&
             ((c->a == a && c->b == b) || (c->a == b && c->b == a)))
-            return ins_verify_counts(v, a) && ins_verify_counts(v, b);
+            return true;
     }
     return false;
 }
@@ -93,88 +124,68 @@ static bool gives_ww(const struct ins_verifier *v, ins_txn a, ins_txn b)
 static bool gives_rw(const struct ins_verifier *v, ins_txn reader, ins_txn b)
 {
     const struct ins_history *h = v->h;
-    if (reader == b || !ins_verify_counts(v, reader) || !ins_verify_counts(v, b))
-        return false;
     for (uint32_t op = h->txn_op[reader]; op < h->txn_op[reader + 1]; op++) {
-        if (!ins_verify_external(v, op))
-            continue;
         const ins_key k = ins_op_key(h, op);
-        if (ins_verify_write(v, b, k) == INS_NONE)
+        if (v->f.fact[op] != INS_FACT_EXTERNAL || !ins_fact_is_writer(&v->f, b, k))
             continue;
-        if (v->source[op] != INS_NONE) {
-            if (v->source[op] != b && version_before(v, k, v->source[op], b))
+        ins_txn from = v->source[op];
+        if (from != INS_NONE && from != b && version_before(v, k, from, b))
+            return true;
+        for (size_t i = 0; i < v->lit.len; i++) {
+            bool sign;
+            const struct ins_claim *c = assumption(v, i, &sign);
+            if (sign && c->kind == CLAIM_FROM && c->a == op && c->b != b &&
+                version_before(v, k, c->b, b))
                 return true;
-            continue;
         }
-        uint32_t n;
-        const ins_txn *cand = ins_history_candidates(h, op, &n);
-        for (uint32_t i = 0; i < n; i++)
-            if (cand[i] != b && ins_verify_from(v, op, cand[i]) &&
-                version_before(v, k, cand[i], b))
-                return true;
     }
     return false;
-}
-
-bool ins_verify_reads(const struct ins_verifier *v, ins_txn reader, ins_txn w)
-{
-    const struct ins_history *h = v->h;
-    for (uint32_t op = h->txn_op[reader]; op < h->txn_op[reader + 1]; op++)
-        if (ins_verify_external(v, op) && ins_verify_from(v, op, w))
-            return true; /* a read of one that does not count is assumed by nobody */
-    return false;
-}
-
-/* Is op a list read that is from somebody, of a transaction that counts? */
-static bool is_list_read(const struct ins_verifier *v, uint32_t op)
-{
-    const struct ins_history *h = v->h;
-    const uint32_t from = h->op_from[op];
-    return !ins_is_write(h, op) && ins_is_list_key(h, ins_op_key(h, op)) &&
-           (from < INS_FROM_SPECIAL || from == INS_FROM_OWN);
 }
 
 /* A list read of a transaction that counts shows a before b. */
 static bool gives_list(const struct ins_verifier *v, ins_txn a, ins_txn b)
 {
-    const struct ins_history *h = v->h;
-    for (uint32_t op = 0; h->has_lists && op < h->n_ops; op++)
-        if (is_list_read(v, op) &&
-            ins_verify_write(v, a, ins_op_key(h, op)) != INS_NONE &&
-            ins_verify_write(v, b, ins_op_key(h, op)) != INS_NONE &&
-            ins_verify_counts(v, ins_op_txn(h, op)) && ins_verify_counts(v, b) &&
-            ins_verify_list_orders(h, op, a, b))
-            return true;
+    const struct ins_facts *f = &v->f;
+    for (uint32_t w = f->write_off[a]; w < f->write_off[a + 1]; w++) {
+        const ins_key k = ins_op_key(v->h, f->write[w]);
+        if (f->fact[f->write[w]] != INS_FACT_LAST || !ins_is_list_key(v->h, k) ||
+            !ins_fact_is_writer(f, b, k))
+            continue;
+        for (uint32_t i = f->list_off[k]; i < f->list_off[k + 1]; i++)
+            if (ins_verify_counts(v, f->txn[f->list_op[i]]) &&
+                ins_verify_list_orders(v, f->list_op[i], a, b))
+                return true;
+    }
     return false;
 }
 
-static bool gives_edge(const struct ins_verifier *v, uint32_t from, uint32_t to)
+/* The edge that there is, by definition, derived, or by the assumptions, between nodes
+ * of transactions that count. */
+static enum ins_edge_kind gives_edge(const struct ins_verifier *v, uint32_t from,
+                                     uint32_t to)
 {
-    const ins_txn a = v->split ? from >> 1 : from, b = v->split ? to >> 1 : to;
+    const ins_txn a = ins_verify_txn(v, from), b = ins_verify_txn(v, to);
     const bool from_commit = from == ins_verify_commit(v, a);
-    if (ins_verify_edge(v, from, to))
-        return true;
+    const enum ins_edge_kind known = ins_verify_edge(v, from, to);
+    if (known == V_EDGE)
+        return V_EDGE;
     for (size_t i = 0; i < v->lit.len; i++) {
         bool sign;
         const struct ins_claim *c = assumption(v, i, &sign);
         if (sign && c->kind == CLAIM_EDGE && c->a == from && c->b == to)
-            return true;
+            return V_EDGE;
     }
-    if (from_commit && to == ins_verify_begin(v, b) && ins_verify_counts(v, b) &&
-        ins_verify_reads(v, b, a))
-        return true;
-    if (from_commit && to == ins_verify_ww(v, b) && a != b && gives_list(v, a, b))
-        return true;
-    if (from_commit && to == ins_verify_ww(v, b) && ins_verify_placed(v, a, b))
-        return true;
-    if (v->level < V_PC)
-        return false;
-    if (ins_verify_in_time(v, a, b) && ins_verify_counts(v, b))
-        return true;
-    if (from_commit && to == ins_verify_ww(v, b) && gives_ww(v, a, b))
-        return true;
-    return from == ins_verify_begin(v, a) && to == ins_verify_commit(v, b) &&
-           gives_rw(v, a, b);
+    if (from_commit && to == ins_verify_begin(v, b) && ins_verify_reads(v, b, a))
+        return V_EDGE;
+    if (from_commit && to == ins_verify_ww(v, b) && a != b &&
+        (ins_verify_placed(v, a, b) || gives_list(v, a, b) ||
+         (V_BIT(v->base) & V_VERSIONS && gives_ww(v, a, b))))
+        return V_EDGE;
+    if (known == V_NO_EDGE &&
+        (!(V_BIT(v->base) & V_VERSIONS) || from != ins_verify_begin(v, a) ||
+         to != ins_verify_commit(v, b) || a == b || !gives_rw(v, a, b)))
+        return V_NO_EDGE;
+    return v->base == V_PSI ? V_ANTI : V_EDGE;
 }
 
 /* ---- clauses and unit propagation ---- */
@@ -200,9 +211,11 @@ bool ins_verify_clause(struct ins_verifier *v)
         v->occur_head.at[slot(lit)] = (uint32_t)v->occur.len - 1;
     }
     ins_vec_literal_push(&v->clause, 0);
-    if (v->clause_at.failed || v->clause.failed || v->occur.failed ||
+    if (v->lit.len < 2)
+        ins_vec_u32_push(&v->unit, number);
+    if (v->clause_at.failed || v->clause.failed || v->occur.failed || v->unit.failed ||
         v->occur_next.failed || v->occur_head.failed)
-        return ins_verify_fault(v, "out of memory");
+        return ins_verify_no_memory(v);
     v->refuted |= v->lit.len == 0;
     return true;
 }
@@ -240,12 +253,9 @@ static bool propagates(struct ins_verifier *v)
     v->trail.len = 0;
     for (size_t i = 0; alive && i < v->lit.len; i++)
         alive = set_true(v, -v->lit.at[i]);
-    for (size_t i = 0; alive && i < v->clause_at.len; i++) {
-        const int *l = v->clause.at + v->clause_at.at[i];
-        if (!l[0] || !l[1])
-            alive = look_at(v, (uint32_t)i);
-    }
-    for (size_t i = 0; alive && i < v->trail.len; i++) {
+    for (size_t i = 0; alive && i < v->unit.len; i++)
+        alive = look_at(v, v->unit.at[i]);
+    for (size_t i = 0; alive && i < v->trail.len && ins_verify_go_on(v); i++) {
         const uint32_t s = slot(-v->trail.at[i]);
         for (uint32_t o = s < v->occur_head.len ? v->occur_head.at[s] : INS_NONE;
              alive && o != INS_NONE; o = v->occur_next.at[o])
@@ -253,7 +263,7 @@ static bool propagates(struct ins_verifier *v)
     }
     for (size_t i = 0; i < v->trail.len; i++)
         v->value[abs(v->trail.at[i])] = 0;
-    return !alive;
+    return !alive && !v->trail.failed;
 }
 
 static bool grow_values(struct ins_verifier *v)
@@ -263,7 +273,7 @@ static bool grow_values(struct ins_verifier *v)
     const size_t cap = 2 * v->claim.len + 16;
     int8_t *value = ins_realloc(v->value, cap, 1);
     if (!value)
-        return ins_verify_fault(v, "out of memory");
+        return ins_verify_no_memory(v);
     for (size_t i = v->cap_value; i < cap; i++)
         value[i] = 0;
     v->value = value;
@@ -271,12 +281,14 @@ static bool grow_values(struct ins_verifier *v)
     return true;
 }
 
-/* ---- lines ---- */
+/* ---- lines: variables ---- */
 
 static bool new_claim(struct ins_verifier *v, struct ins_claim c)
 {
+    if (v->claim.len >= INT32_MAX / 4)
+        return ins_verify_fault(v, "too many variables");
     ins_vec_claim_push(&v->claim, c);
-    return !v->claim.failed && grow_values(v);
+    return v->claim.failed ? ins_verify_no_memory(v) : grow_values(v);
 }
 
 static bool claim_number(struct ins_verifier *v)
@@ -292,10 +304,9 @@ static bool line_order(struct ins_verifier *v)
     const ins_key k = ins_verify_number(v, v->h->n_keys);
     const ins_txn a = ins_verify_number(v, v->h->n_txns);
     const ins_txn b = ins_verify_number(v, v->h->n_txns);
-    if (v->bad)
+    if (ins_verify_bad(v))
         return false;
-    if (a == b || ins_verify_write(v, a, k) == INS_NONE ||
-        ins_verify_write(v, b, k) == INS_NONE)
+    if (a == b || !ins_fact_is_writer(&v->f, a, k) || !ins_fact_is_writer(&v->f, b, k))
         return ins_verify_fault(v, "those are not two writers of the key");
     return new_claim(v, (struct ins_claim){CLAIM_ORDER, a, b, k});
 }
@@ -306,8 +317,10 @@ static bool line_from(struct ins_verifier *v)
         return false;
     const uint32_t op = ins_verify_number(v, v->h->n_ops);
     const ins_txn w = ins_verify_number(v, v->h->n_txns);
-    if (v->bad)
+    if (ins_verify_bad(v))
         return false;
+    if (v->f.fact[op] != INS_FACT_EXTERNAL)
+        return ins_verify_fault(v, "that is no external read");
     return new_claim(v, (struct ins_claim){CLAIM_FROM, op, w, 0});
 }
 
@@ -316,7 +329,7 @@ static bool line_count(struct ins_verifier *v)
     if (!claim_number(v))
         return false;
     const ins_txn t = ins_verify_number(v, v->h->n_txns);
-    return !v->bad && new_claim(v, (struct ins_claim){CLAIM_COUNT, t, 0, 0});
+    return !ins_verify_bad(v) && new_claim(v, (struct ins_claim){CLAIM_COUNT, t, 0, 0});
 }
 
 static bool line_edge(struct ins_verifier *v)
@@ -336,41 +349,55 @@ static bool line_place(struct ins_verifier *v)
     const ins_key k = ins_verify_number(v, v->h->n_keys);
     const ins_txn t = ins_verify_number(v, v->h->n_txns);
     const uint32_t at = ins_verify_number(v, UINT32_MAX);
-    if (v->bad)
+    if (ins_verify_bad(v))
         return false;
-    if (!ins_is_list_key(v->h, k) || ins_verify_write(v, t, k) == INS_NONE)
+    if (!ins_is_list_key(v->h, k) || !ins_fact_is_writer(&v->f, t, k))
         return ins_verify_fault(v, "that transaction does not append to the key");
     return new_claim(v, (struct ins_claim){CLAIM_PLACE, t, at, k});
+}
+
+/* ---- lines: clauses ---- */
+
+/* Does the line have this literal? */
+static bool says_from(const struct ins_verifier *v, uint32_t op, ins_txn w)
+{
+    for (size_t i = 0; i < v->lit.len; i++) {
+        const struct ins_claim *c = &v->claim.at[abs(v->lit.at[i]) - 1];
+        if (v->lit.at[i] > 0 && c->kind == CLAIM_FROM && c->a == op && c->b == w)
+            return true;
+    }
+    return false;
 }
 
 /* One of the candidates that are left, when the reader counts. */
 static bool line_one(struct ins_verifier *v)
 {
     const uint32_t op = ins_verify_number(v, v->h->n_ops);
-    if (v->bad || !ins_verify_word(v, ":") || !ins_verify_literals(v))
+    if (ins_verify_bad(v) || !ins_verify_word(v, ":") || !ins_verify_literals(v))
         return ins_verify_fault(v, "expected a read and its choices");
-    const ins_txn t = ins_op_txn(v->h, op);
-    if (v->h->op_from[op] != INS_FROM_AMBIGUOUS || !ins_verify_external(v, op))
-        return ins_verify_fault(v, "that read has no candidates");
-    uint32_t n;
-    const ins_txn *cand = ins_history_candidates(v->h, op, &n);
-    for (uint32_t i = 0; i < n; i++) {
-        bool found =
-            cand[i] == t || !v->possible[cand[i]] ||
-            ins_number_map_get(&v->dropped, (uint64_t)op << 32 | cand[i]) != INS_NONE;
-        for (size_t j = 0; !found && j < v->lit.len; j++) {
-            const struct ins_claim *c = &v->claim.at[abs(v->lit.at[j]) - 1];
-            found = v->lit.at[j] > 0 && c->kind == CLAIM_FROM && c->a == op &&
-                    c->b == cand[i];
-        }
-        if (!found)
+    if (v->f.fact[op] != INS_FACT_EXTERNAL)
+        return ins_verify_fault(v, "that is no external read");
+    struct ins_sources s = ins_fact_sources(&v->f, op);
+    for (ins_txn w; ins_sources_next(&s, &w);)
+        if (v->possible[w] && !says_from(v, op, w) &&
+            ins_number_map_get(&v->dropped, (uint64_t)op << 32 | w) == INS_NONE)
             return ins_verify_fault(v, "the clause leaves a candidate out");
-    }
-    return ins_verify_counts(v, t) ? ins_verify_clause(v)
-                                   : ins_verify_fault(v, "the reader need not count");
+    return ins_verify_counts(v, v->f.txn[op])
+               ? ins_verify_clause(v)
+               : ins_verify_fault(v, "the reader need not count");
 }
 
-/* What a read or a transaction that counts is from counts. */
+/* Does u count when t does? */
+static bool needs(const struct ins_verifier *v, ins_txn t, ins_txn u)
+{
+    for (uint32_t op = v->h->txn_op[t]; op < v->h->txn_op[t + 1]; op++)
+        if (v->source[op] == u ||
+            (ins_verify_is_list(v, op) && ins_verify_list_shows(v, op, u)))
+            return true;
+    return false;
+}
+
+/* What is read from, or shown, counts, and so does who has a place. */
 static bool line_need(struct ins_verifier *v)
 {
     if (!ins_verify_word(v, ":") || !ins_verify_literals(v) || v->lit.len != 2)
@@ -378,19 +405,12 @@ static bool line_need(struct ins_verifier *v)
     const struct ins_claim *c = &v->claim.at[abs(v->lit.at[0]) - 1];
     const struct ins_claim *d = &v->claim.at[abs(v->lit.at[1]) - 1];
     bool ok = v->lit.at[0] < 0 && v->lit.at[1] > 0 && d->kind == CLAIM_COUNT;
-    if (ok && c->kind == CLAIM_FROM) {
+    if (ok && c->kind == CLAIM_FROM)
         ok = c->b == d->a;
-    } else if (ok && c->kind == CLAIM_PLACE) {
+    else if (ok && c->kind == CLAIM_PLACE)
         ok = c->a == d->a;
-    } else if (ok && c->kind != CLAIM_COUNT) {
-        ok = false;
-    } else if (ok) {
-        bool reads = false;
-        for (uint32_t op = v->h->txn_op[c->a]; op < v->h->txn_op[c->a + 1]; op++)
-            reads |= v->source[op] == d->a ||
-                     (is_list_read(v, op) && ins_verify_list_shows(v->h, op, d->a));
-        ok = reads;
-    }
+    else
+        ok = ok && c->kind == CLAIM_COUNT && needs(v, c->a, d->a);
     return ok ? ins_verify_clause(v)
               : ins_verify_fault(v, "nothing makes that transaction count");
 }
@@ -403,20 +423,35 @@ static bool line_imply(struct ins_verifier *v)
     const int last = v->lit.at[v->lit.len - 1];
     const struct ins_claim *c = &v->claim.at[abs(last) - 1];
     v->lit.len--;
-    const bool ok = last > 0 && c->kind == CLAIM_EDGE && gives_edge(v, c->a, c->b);
+    const bool ok = last > 0 && c->kind == CLAIM_EDGE &&
+                    ins_verify_counts(v, ins_verify_txn(v, c->a)) &&
+                    ins_verify_counts(v, ins_verify_txn(v, c->b)) &&
+                    gives_edge(v, c->a, c->b) == V_EDGE;
     v->lit.len++;
     return ok ? ins_verify_clause(v)
               : ins_verify_fault(v, "the conditions do not give the edge");
 }
 
+/* The negations close a cycle; who does not count is left out of it. */
 static bool line_loop(struct ins_verifier *v)
 {
     if (!ins_verify_literals(v) || !ins_verify_word(v, ":") || !ins_verify_nodes(v))
         return ins_verify_fault(v, "expected literals and a cycle");
-    for (size_t i = 0; i < v->node.len; i++)
-        if (!gives_edge(v, v->node.at[i], v->node.at[(i + 1) % v->node.len]))
+    struct ins_vec_u32 *n = &v->node;
+    size_t len = 0;
+    unsigned anti = 0;
+    for (size_t i = 0; i < n->len; i++)
+        if (ins_verify_counts(v, ins_verify_txn(v, n->at[i])))
+            n->at[len++] = n->at[i];
+    n->len = len;
+    for (size_t i = 0; i < n->len; i++) {
+        const enum ins_edge_kind kind =
+            gives_edge(v, n->at[i], n->at[(i + 1) % n->len]);
+        anti += kind == V_ANTI;
+        if (kind == V_NO_EDGE || anti > 1)
             return ins_verify_fault(v, "the cycle does not close under these literals");
-    return v->node.len ? ins_verify_clause(v) : ins_verify_fault(v, "expected a cycle");
+    }
+    return n->len ? ins_verify_clause(v) : ins_verify_fault(v, "expected a cycle");
 }
 
 static bool line_rup(struct ins_verifier *v)
@@ -433,19 +468,24 @@ bool ins_verify_search(struct ins_verifier *v, bool *taken)
     static const struct {
         const char *word;
         bool (*check)(struct ins_verifier *);
-        int from; /* the weakest level that it proves something of */
-    } line[] = {{"order-var", line_order, V_PC},   {"from-var", line_from, V_RC},
-                {"count-var", line_count, V_RC},   {"edge-var", line_edge, V_RC},
-                {"one", line_one, V_RC},           {"need", line_need, V_RC},
-                {"imply", line_imply, V_RC},       {"loop", line_loop, V_RC},
-                {"rup", line_rup, V_RC},           {"place-var", line_place, V_RC},
-                {"show", ins_verify_show, V_RC},   {"fits", ins_verify_fits, V_RC},
-                {"apart", ins_verify_apart, V_RC}, {"after", ins_verify_after, V_RC}};
+        unsigned bases;
+    } line[] = {{"order-var", line_order, V_VERSIONS},
+                {"from-var", line_from, V_ALL},
+                {"count-var", line_count, V_ALL},
+                {"edge-var", line_edge, V_ALL},
+                {"place-var", line_place, V_ALL},
+                {"one", line_one, V_ALL},
+                {"need", line_need, V_ALL},
+                {"imply", line_imply, V_ALL},
+                {"loop", line_loop, V_ALL},
+                {"rup", line_rup, V_ALL},
+                {"show", ins_verify_show, V_ALL},
+                {"fits", ins_verify_fits, V_ALL},
+                {"apart", ins_verify_apart, V_ALL},
+                {"after", ins_verify_after, V_ALL}};
     for (size_t i = 0; i < sizeof line / sizeof *line; i++)
-        if (ins_verify_word(v, line[i].word)) {
+        if (line[i].bases >> v->base & 1 && ins_verify_word(v, line[i].word)) {
             *taken = true;
-            if (v->level < line[i].from)
-                return ins_verify_fault(v, "such a step proves nothing of that level");
             return line[i].check(v) && ins_verify_end_of_line(v);
         }
     return true;
