@@ -66,20 +66,38 @@ static void put_demand(struct ins_certificate *c, const struct ins_refutation *q
         ins_buf_fmt(&c->text, " %u", walk[i]);
 }
 
+/* A cycle with one RW, which the negations of the literals close. */
+static void put_loop(struct ins_certificate *c, const struct ins_refutation *q,
+                     const struct ins_clause_info *info, const int *lit, size_t n)
+{
+    ins_buf_text(&c->text, "loop");
+    put_lits(c, q, lit, n);
+    ins_buf_text(&c->text, " :");
+    for (uint32_t i = 0; i < info->pos; i++) {
+        const uint32_t from = q->p->loop_edge.at[info->number + i].from;
+        if (from < q->e->n_txn_nodes)
+            ins_certificate_node(c, q->e, from);
+    }
+    ins_buf_char(&c->text, '\n');
+}
+
 static void put_clauses(struct ins_certificate *c, const struct ins_refutation *q)
 {
     static const char *const word[] = {
         [INS_CLAUSE_ONE] = "one",     [INS_CLAUSE_NEED] = "need",
         [INS_CLAUSE_IMPLY] = "imply", [INS_CLAUSE_AXIOM] = "",
-        [INS_CLAUSE_SHOW] = "show",   [INS_CLAUSE_FITS] = "fits",
-        [INS_CLAUSE_APART] = "apart", [INS_CLAUSE_AFTER] = "after"};
+        [INS_CLAUSE_LOOP] = "loop",   [INS_CLAUSE_SHOW] = "show",
+        [INS_CLAUSE_FITS] = "fits",   [INS_CLAUSE_APART] = "apart",
+        [INS_CLAUSE_AFTER] = "after"};
     const int *lit = q->p->clause.at;
     for (size_t i = 0; i < q->p->info.len; i++) {
         const struct ins_clause_info *info = &q->p->info.at[i];
         size_t n = 0;
         while (lit[n])
             n++;
-        if (!q->core.clause_in[i]) {
+        if (q->core.clause_in[i] && info->kind == INS_CLAUSE_LOOP)
+            put_loop(c, q, info, lit, n);
+        if (!q->core.clause_in[i] || info->kind == INS_CLAUSE_LOOP) {
             lit += n + 1;
             continue;
         }

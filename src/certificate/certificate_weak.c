@@ -39,7 +39,7 @@ void ins_certificate_choices(struct ins_certificate *c, const struct ins_engine 
             put_choice(c, e, r, ins_ver_txn(e, source[r]));
     ins_buf_text(&c->text, "order");
     for (uint32_t i = 0; i < e->n_nodes; i++)
-        if (ins_engine_counts(e, order[i]))
+        if (order[i] < e->n_txn_nodes && ins_engine_counts(e, order[i]))
             ins_certificate_node(c, e, order[i]);
     ins_buf_text(&c->text, "\nend\n");
 }
@@ -95,6 +95,13 @@ static void put_anomaly(struct ins_certificate *c, const struct ins_history *h,
     ins_buf_text(&c->text, "end\n");
 }
 
+/* A read that is wrong by itself, or differs from another, breaks many levels. */
+static bool breaks_by_reads(const struct ins_anomaly *a, enum ins_level level)
+{
+    return !a->n_cycle &&
+           (ins_level_below(level) & ins_kind_breaks(a->kind, INS_PLAIN)) != 0;
+}
+
 /* A listed anomaly that breaks exactly this level, by one of the weak rules. */
 static const struct ins_anomaly *find_anomaly(const struct ins_result *r,
                                               enum ins_level level)
@@ -106,7 +113,7 @@ static const struct ins_anomaly *find_anomaly(const struct ins_result *r,
             weak &= a->edge[e].type != INS_RW && a->edge[e].rule != INS_WHY_REACHES &&
                     a->edge[e].rule != INS_WHY_OVERWRITE &&
                     a->edge[e].rule != INS_WHY_UPDATE;
-        if (weak && a->breaks == level)
+        if (weak && (a->breaks == level || breaks_by_reads(a, level)))
             return a;
     }
     return NULL;
@@ -158,11 +165,13 @@ void ins_certificate_complete(struct ins_certificate *c, const struct ins_histor
         ins_certificate_head(c, INS_CI, "pass");
         ins_buf_text(&c->text, "end\n");
     }
-    INS_EACH_LEVEL(l, failed & ~c->blocks)
+    const ins_levels to_prove = failed & ins_levels_decided();
+    INS_EACH_LEVEL(l, to_prove & ~c->blocks)
     {
-        const struct ins_anomaly *a =
-            ins_model_of(l).versions ? NULL : find_anomaly(r, l);
-        if (a)
+        const struct ins_anomaly *a = find_anomaly(r, l);
+        const bool implied = (ins_level_below(l) & failed & c->blocks) != 0;
+        if (a && (ins_model_of(l).versions ? !implied && breaks_by_reads(a, l)
+                                           : !implied || a->breaks == l))
             put_anomaly(c, h, l, a);
     }
     const ins_levels still_failed = failed & asked & ~c->blocks;

@@ -112,7 +112,7 @@ static void check_ra(struct weak *w, ins_txn t)
         check_read_writers(w, t, r, e->read_off[t + 1]);
         const ins_key k = ins_op_key(e->h, e->read_op[r]);
         for (uint32_t g = e->group_off[k]; g < e->group_off[k + 1]; g++) {
-            if (e->group_session[g] != e->h->txn_session[t])
+            if (e->group_chain[g] != e->h->txn_session[t])
                 continue;
             const uint32_t v = last_counted(e, g, t - 1);
             if (v == INS_NONE || !misplaced(w, r, e->ver_txn[v]))
@@ -214,7 +214,7 @@ static void check_cc(struct weak *w, ins_txn t)
     for (uint32_t r = e->read_off[t]; r < e->read_off[t + 1]; r++) {
         const ins_key k = ins_op_key(e->h, e->read_op[r]);
         for (uint32_t g = e->group_off[k]; g < e->group_off[k + 1]; g++) {
-            const uint32_t s = e->group_session[g];
+            const uint32_t s = e->group_chain[g];
             const ins_txn most = s == e->h->txn_session[t] ? t - 1 : clock_of(w, t)[s];
             const uint32_t v = last_counted(e, g, most);
             if (v == INS_NONE || !misplaced(w, r, e->ver_txn[v]))

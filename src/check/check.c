@@ -56,7 +56,12 @@ static void fail_by_reads(struct run *c)
                                       ? ins_kind_breaks((enum ins_kind)k, INS_PLAIN)
                                       : 0;
         INS_EACH_LEVEL(l, broken)
-        fail_from(c, l);
+        {
+            const ins_levels above = ins_level_above(l);
+            fail_from(c, l);
+            INS_EACH_LEVEL(up, above)
+            c->r->level[up].kinds |= UINT64_C(1) << k;
+        }
     }
 }
 

@@ -59,7 +59,9 @@ static enum ins_verdict pass_with_order(struct job *j)
 {
     if (j->o->certificate) {
         struct ins_certificate *c = ins_certificate_get(j->r, j->e.h);
-        if (c)
+        if (c && ins_one_rw(&j->e))
+            ins_certificate_choices(c, &j->e, j->order, j->e.source);
+        else if (c)
             ins_certificate_order(c, &j->e, j->order);
     }
     return INS_PASS;

@@ -222,8 +222,8 @@ static bool fill_groups(struct ins_engine *e)
     const struct ins_history *h = e->h;
     e->group_off = INS_NEW(uint32_t, h->n_keys + 1);
     e->group_ver = INS_NEW(uint32_t, (size_t)e->n_vers + 1);
-    e->group_session = INS_NEW(uint32_t, e->n_vers);
-    if (!e->group_off || !e->group_ver || !e->group_session)
+    e->group_chain = INS_NEW(uint32_t, e->n_vers);
+    if (!e->group_off || !e->group_ver || !e->group_chain)
         return false;
     uint32_t g = 0;
     for (ins_key k = 0; k < h->n_keys; k++) {
@@ -233,11 +233,11 @@ static bool fill_groups(struct ins_engine *e)
         uint32_t last = INS_NONE;
         for (uint32_t v = e->key_ver[k]; v < e->key_ver[k + 1]; v++) {
             const uint32_t s = h->txn_session[e->ver_txn[v]];
-            if (s == last)
+            if (s == last && e->model.sessions)
                 continue;
             last = s;
             e->group_ver[g] = v;
-            e->group_session[g++] = s;
+            e->group_chain[g++] = s;
         }
     }
     e->group_off[h->n_keys] = g;
@@ -510,7 +510,8 @@ static bool fill_times(struct ins_engine *e)
 static uint32_t session_before(const struct ins_engine *e, ins_txn t)
 {
     const struct ins_history *h = e->h;
-    return t > h->session_first[h->txn_session[t]] ? t - 1 : INS_NONE;
+    return e->model.sessions && t > h->session_first[h->txn_session[t]] ? t - 1
+                                                                        : INS_NONE;
 }
 
 static uint32_t next_link(const struct ins_engine *e, struct ins_preds *p)
@@ -538,7 +539,8 @@ static uint32_t next_of_time(const struct ins_engine *e, struct ins_preds *p)
         if (i > 0)
             return p->node - 1;
     }
-    return p->i < e->time_off[i + 1] ? e->time_txn[p->i++] : INS_NONE;
+    return p->i < e->time_off[i + 1] ? ins_commit_node(e, e->time_txn[p->i++])
+                                     : INS_NONE;
 }
 
 uint32_t ins_preds_next(const struct ins_engine *e, struct ins_preds *p)
@@ -600,7 +602,9 @@ static bool fill_graph(struct ins_engine *e)
     e->order = INS_NEW(uint32_t, e->n_nodes);
     e->pos = INS_NEW(uint32_t, e->n_nodes);
     e->key_done = INS_NEW0(uint8_t, h->n_keys);
-    if (!e->link_head || !e->order || !e->pos || !e->key_done)
+    e->source = ins_one_rw(e) ? INS_NEW(uint32_t, e->n_reads) : NULL;
+    if (!e->link_head || !e->order || !e->pos || !e->key_done ||
+        (ins_one_rw(e) && !e->source))
         return false;
     for (uint32_t v = 0; v < e->n_nodes; v++) {
         e->link_head[v] = INS_NONE;
@@ -625,6 +629,7 @@ enum ins_status ins_engine_init(struct ins_engine *e, const struct ins_history *
     *e = (struct ins_engine){.h = h, .level = level, .limit = limit};
     e->model = ins_model_of(level);
     e->split = e->model.split;
+    e->n_chains = e->model.sessions ? h->n_sessions : 0;
     if (ins_limit_room(limit, bytes_needed(e), err) != INS_OK)
         return INS_E_LIMIT;
     e->optional = INS_NEW0(uint8_t, h->n_txns);
@@ -663,12 +668,15 @@ void ins_engine_release(struct ins_engine *e)
                    e->read_ver,  e->read_next,  e->open_read,      e->open_off,
                    e->open_live, e->open_cand,  e->key_ver,        e->ver_txn,
                    e->ver_key,   e->ver_reader, e->write_off,      e->write_ver,
-                   e->group_off, e->group_ver,  e->group_session,  e->optional,
+                   e->group_off, e->group_ver,  e->group_chain,    e->optional,
                    e->key_done,  e->time_off,   e->time_txn,       e->time_before,
                    e->read_link, e->chosen,     e->definite_since, e->link_head,
                    e->order,     e->pos,        e->clock,          e->key_placed};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
+    void *chains[] = {e->chain, e->place, e->chain_len, e->group_item, e->source};
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
+        ins_free(chains[i]);
     ins_vec_link_release(&e->link);
     ins_vec_u32_release(&e->definite);
     memset(e, 0, sizeof *e);

@@ -8,12 +8,17 @@
  *   si       in a txn        commit -> begin   commit -> begin   begin -> commit
  *   ser                      node -> node      node -> node      node -> node
  *
- * sser adds a chain of time nodes: a transaction that ended before another began
- * reaches it through them.  Transaction 0 is before everything and is no node: edges
- * from it are left out everywhere.
+ * psi has one node a transaction and the edges of ser but RW, see parallel.h.  Where
+ * real time counts there is a chain of time nodes: a transaction that ended before
+ * another began reaches it through them.  Transaction 0 is before everything and is no
+ * node: edges from it are left out everywhere.
  *
- * Node numbers grow along each session, so the set of nodes of a session that reach v
- * is told by the largest of them: the clock of v has one entry a session (0: none).
+ * Clocks need chains: transactions of which each is known to be before the next, end to
+ * begin.  The set of nodes of a chain that reach v is told by the last of them: the
+ * clock of v has one entry a chain, the stamp of that node (0: none).  Where session
+ * order counts the sessions are the chains, and a stamp is the number of the node,
+ * which grows along each session.  Where it does not, chains.c finds others; a
+ * transaction may then be in none, and what is before what is no longer told in full.
  *
  * A version is a pair of key and writer.  Versions 0 .. n_vers-1 are sorted by key and
  * then by writer, hence by session; version n_vers + k is the initial one of key k.
@@ -46,6 +51,9 @@
 #define INS_LINK_FROM                                              \
     (UINT32_C(4) << 29) /* read: its other candidates are excluded \
                          */
+#define INS_LINK_PIN                                                                 \
+    (UINT32_C(5) << 29) /* read: psi, the reader writes the key too and precedes the \
+                           later writer, which it did not see */
 #define INS_LINK_KIND (UINT32_C(7) << 29)
 
 struct ins_link {
@@ -87,9 +95,18 @@ struct ins_engine {
     uint32_t *ver_reader; /* n_vers + n_keys: first reader or INS_NONE */
     uint32_t *write_off;  /* n_txns + 1 */
     uint32_t *write_ver;  /* final writes by transaction */
-    /* Writers of key k by session: groups group_off[k] .., versions group_ver[g] to
-     * group_ver[g + 1] - 1 of session group_session[g]. */
-    uint32_t *group_off, *group_ver, *group_session;
+    /* Chains: that of each transaction (INS_NONE: in none), its place in it from 1 on,
+     * and their lengths.  NULL: sessions are chains, places the numbers of
+     * transactions.
+     */
+    uint32_t n_chains;
+    uint32_t *chain, *place, *chain_len;
+    /* Writers of key k by chain: groups group_off[k] .., of chain group_chain[g], in
+     * the order of the chain group_item[group_ver[g]] to group_item[group_ver[g + 1] -
+     * 1]; NULL: each item is its own number.  Before ins_chains, where session order
+     * does not count, a group for each writer; after it, those in no chain are left
+     * out. */
+    uint32_t *group_off, *group_ver, *group_chain, *group_item;
     uint32_t n_groups;
     uint8_t *optional;           /* by transaction */
     uint32_t *definite_since;    /* by transaction: the link by which it stopped being
@@ -110,8 +127,9 @@ struct ins_engine {
     struct ins_vec_link link;
     uint32_t *link_head; /* by target node */
 
+    uint32_t *source; /* psi: by read, the version that it is from, see parallel.h */
     uint32_t *order, *pos; /* a topological order and its inverse */
-    uint32_t *clock;       /* n_nodes * n_sessions, or NULL */
+    uint32_t *clock;       /* n_nodes * n_chains, or NULL */
     uint64_t rounds;
     uint32_t forced;    /* by the last ins_schedule */
     bool contradiction; /* an open read has no candidate left */
@@ -140,6 +158,41 @@ static inline uint32_t ins_commit_node(const struct ins_engine *e, ins_txn t)
 static inline ins_txn ins_node_txn(const struct ins_engine *e, uint32_t node)
 {
     return node >> e->split;
+}
+
+/* Does the level forbid no more than one RW in a cycle, so that an RW is no edge? */
+static inline bool ins_one_rw(const struct ins_engine *e)
+{
+    return e->model.forbids == INS_FORBIDS_ONE_RW;
+}
+
+/* The chain of t, INS_NONE when it is in none; its place there. */
+static inline uint32_t ins_chain_of(const struct ins_engine *e, ins_txn t)
+{
+    return e->chain ? e->chain[t] : e->h->txn_session[t];
+}
+
+static inline uint32_t ins_place_of(const struct ins_engine *e, ins_txn t)
+{
+    return e->chain ? e->place[t] : t;
+}
+
+/* What stands for a node of a transaction in a clock. */
+static inline uint32_t ins_stamp(const struct ins_engine *e, uint32_t node)
+{
+    return e->chain ? e->place[node >> e->split] << e->split | (node & e->split) : node;
+}
+
+static inline uint32_t ins_group_version(const struct ins_engine *e, uint32_t item)
+{
+    return e->group_item ? e->group_item[item] : item;
+}
+
+/* Are from and to, in this order, in one session whose order counts? */
+static inline bool ins_in_session(const struct ins_engine *e, ins_txn from, ins_txn to)
+{
+    return e->model.sessions && from < to &&
+           e->h->txn_session[from] == e->h->txn_session[to];
 }
 
 /* Where a WW edge into t ends. */
@@ -221,12 +274,26 @@ void ins_known(struct ins_engine *e);
 bool ins_topo(struct ins_engine *e, struct ins_vec_u32 *cycle);
 static inline const uint32_t *ins_clock(const struct ins_engine *e, uint32_t node)
 {
-    return e->clock + (size_t)node * e->h->n_sessions;
+    return e->clock + (size_t)node * e->n_chains;
 }
-/* u reaches v or is v, by the clocks; u is no time node. */
+/* u is known to reach v, or is v, by the clocks; u is no time node. */
 static inline bool ins_reaches(const struct ins_engine *e, uint32_t u, uint32_t v)
 {
-    return ins_clock(e, v)[e->h->txn_session[ins_node_txn(e, u)]] >= u;
+    const uint32_t c = ins_chain_of(e, ins_node_txn(e, u));
+    return u == v || (c != INS_NONE && ins_clock(e, v)[c] >= ins_stamp(e, u));
+}
+
+/* chains.c: find chains where session order does not count, few enough for the clocks
+ * to fit; after ins_topo. */
+void ins_chains(struct ins_engine *e);
+/* Where places begin and end in chain c. */
+static inline uint32_t ins_chain_first(const struct ins_engine *e, uint32_t c)
+{
+    return e->chain ? 1 : e->h->session_first[c];
+}
+static inline uint32_t ins_chain_end(const struct ins_engine *e, uint32_t c)
+{
+    return e->chain ? e->chain_len[c] + 1 : e->h->session_first[c + 1];
 }
 
 /* saturate.c: infer links until nothing changes. */

@@ -66,7 +66,7 @@ static void list_step(struct ins_engine *e, uint32_t from, uint32_t to)
     if (from < e->n_vers)
         ins_engine_link(e, ins_commit_node(e, e->ver_txn[from]),
                         ins_ww_target(e, e->ver_txn[to]), INS_LINK_LIST | to);
-    if (e->model.versions)
+    if (e->model.versions && !ins_one_rw(e))
         anti_links(e, from, e->ver_txn[to]);
 }
 
@@ -105,7 +105,7 @@ static void link_list(struct ins_engine *e, ins_key k, uint32_t *shown)
         last = v;
     }
     const uint32_t hidden = link_unshown(e, k, last, shown);
-    e->key_done[k] = !e->model.apart || hidden <= 1;
+    e->key_done[k] = (!e->model.apart && !ins_one_rw(e)) || hidden <= 1;
 }
 
 static void mark_open_keys(struct ins_engine *e, uint8_t *open)
@@ -135,7 +135,8 @@ void ins_known(struct ins_engine *e)
                 link_list(e, k, shown);
                 e->key_done[k] &= !open[k];
             } else if (e->model.versions && !open[k] && chain_is_total(e, &p, k)) {
-                link_chain(e, &p, k);
+                if (!ins_one_rw(e)) /* else the reads alone order the versions */
+                    link_chain(e, &p, k);
                 e->key_done[k] = 1;
             }
             e->n_keys_open += !e->key_done[k];

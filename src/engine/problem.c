@@ -143,16 +143,17 @@ static void require_before(struct ins_problem *p, int lit, uint32_t a, uint32_t 
     const struct ins_engine *e = p->e;
     const ins_txn ta = e->ver_txn[a], tb = e->ver_txn[b];
     struct conds base = {.n = 0};
+    const bool rw = !ins_one_rw(e); /* an RW is an edge */
     add_cond(&base, lit);
     add_cond(&base, counts_lit(p, tb));
-    for (uint32_t r = e->ver_reader[a]; r != INS_NONE; r = e->read_next[r]) {
+    for (uint32_t r = e->ver_reader[a]; rw && r != INS_NONE; r = e->read_next[r]) {
         const ins_txn t = e->read_txn[r];
         struct conds c = base;
         add_cond(&c, counts_lit(p, t));
         if (t != tb)
             require_edge(p, &c, ins_begin_node(e, t), ins_commit_node(e, tb));
     }
-    for (uint32_t x = p->cand_first[a]; x != INS_NONE; x = p->cand_next[x]) {
+    for (uint32_t x = p->cand_first[a]; rw && x != INS_NONE; x = p->cand_next[x]) {
         const ins_txn t = e->read_txn[e->open_read[p->cand_open[x]]];
         struct conds c = base;
         add_cond(&c, (int)p->from_var[x]);
@@ -178,6 +179,20 @@ bool ins_problem_order(struct ins_problem *p, uint32_t x, uint32_t y)
     require_before(p, v, a, b);
     require_before(p, -v, b, a);
     return true;
+}
+
+int ins_problem_order_lit(struct ins_problem *p, uint32_t a, uint32_t b)
+{
+    const uint32_t *slot = a < b ? pair_slot(p, &p->order_map, &p->order_var, a, b)
+                                 : pair_slot(p, &p->order_map, &p->order_var, b, a);
+    return !slot ? 0 : a < b ? (int)*slot : -(int)*slot;
+}
+
+void ins_problem_loop(struct ins_problem *p, const int *cond, size_t n, uint32_t first)
+{
+    for (size_t i = 0; i < n; i++)
+        ins_problem_lit(p, -cond[i]);
+    ins_problem_end(p, INS_CLAUSE_LOOP, first, (uint32_t)p->loop_edge.len - first);
 }
 
 /* Under `lit`, the reader t is before the writer of `ver`. */
@@ -226,7 +241,8 @@ static void state_counts(struct ins_problem *p)
         if (!e->optional[t])
             continue;
         if (e->time_before && e->time_before[t] != INS_NONE)
-            put_edge(p, (int)p->count_var[t], e->n_txn_nodes + e->time_before[t], t);
+            put_edge(p, (int)p->count_var[t], e->n_txn_nodes + e->time_before[t],
+                     ins_begin_node(e, t));
         for (uint32_t r = e->read_off[t]; r < e->read_off[t + 1]; r++) {
             const ins_txn w = e->read_from[r];
             if (w == INS_FROM_AMBIGUOUS || w == INS_INIT)
@@ -322,6 +338,7 @@ void ins_problem_release(struct ins_problem *p)
     ins_vec_u32_release(&p->settled);
     ins_vec_demand_release(&p->demand);
     ins_vec_u32_release(&p->walk);
+    ins_vec_loop_edge_release(&p->loop_edge);
     ins_number_map_release(&p->order_map);
     ins_number_map_release(&p->edge_map);
     ins_vec_u32_release(&p->order_var);

@@ -50,6 +50,7 @@ enum ins_clause_kind {
     INS_CLAUSE_NEED,  /* what was read from counts */
     INS_CLAUSE_IMPLY, /* the conditions require the edge of the last literal */
     INS_CLAUSE_AXIOM, /* the same, by the axiom of rc, ra or cc: demand (number) */
+    INS_CLAUSE_LOOP,  /* psi: these loop edges, number .. number + pos - 1, cannot be */
     INS_CLAUSE_SHOW,  /* list read (number) has somebody at position pos */
     INS_CLAUSE_FITS,  /* the literals do not fit list read (number) */
     INS_CLAUSE_APART, /* two places exclude each other */
@@ -72,6 +73,15 @@ struct ins_demand {
 };
 INS_VEC(demand, struct ins_demand);
 
+/* An edge of a loop that psi forbids: by `link`, by `lit` (the last one, an RW, by an
+ * order of versions), or (INS_NONE and 0) by definition. */
+struct ins_loop_edge {
+    uint32_t from, to, link;
+    int lit;
+    uint32_t missed; /* of that RW: the read, else INS_NONE */
+};
+INS_VEC(loop_edge, struct ins_loop_edge);
+
 /* Version a is known to be before version b. */
 struct ins_known_order {
     uint32_t a, b;
@@ -87,6 +97,7 @@ struct ins_problem {
     struct ins_vec_u32 settled; /* links of the settled reads that they speak of */
     struct ins_vec_demand demand;
     struct ins_vec_u32 walk; /* of demands: transactions */
+    struct ins_vec_loop_edge loop_edge;
     struct ins_vec_cond_edge edge;
     struct ins_number_map order_map, edge_map; /* pair -> rank in the list beside it */
     struct ins_vec_u32 order_var, edge_var;
@@ -108,6 +119,12 @@ void ins_problem_release(struct ins_problem *p);
 
 /* Versions a and b of one key are to be ordered.  True when that is new. */
 bool ins_problem_order(struct ins_problem *p, uint32_t a, uint32_t b);
+/* The literal that says that a is before b; they are to be ordered.  0 when out of
+ * memory. */
+int ins_problem_order_lit(struct ins_problem *p, uint32_t a, uint32_t b);
+/* psi: the loop edges from `first` on are a cycle under these n conditions, which
+ * cannot all hold. */
+void ins_problem_loop(struct ins_problem *p, const int *cond, size_t n, uint32_t first);
 /* Open read number i, if from its candidate at `place`, is before the writer of `ver`,
  * which is known to be after that candidate.  True when that is new. */
 bool ins_problem_after(struct ins_problem *p, uint32_t i, uint32_t place, uint32_t ver);

@@ -4,7 +4,7 @@
  * its transaction read to be the current ones, a commit node makes its versions
  * current. Session order, real time and begin before commit are checked beside.  Of
  * lists whose order is a choice, the contents are run, too. */
-#include "engine.h"
+#include "engine/parallel.h"
 
 struct run {
     const struct ins_engine *e;
@@ -107,8 +107,7 @@ static bool sessions_hold(const struct run *q)
         const uint32_t b = q->at[ins_begin_node(e, t)];
         if (e->split && q->at[ins_commit_node(e, t)] < b)
             return false;
-        const bool first = t == e->h->session_first[e->h->txn_session[t]];
-        if (!first && q->at[ins_commit_node(e, t - 1)] > b)
+        if (ins_in_session(e, t - 1, t) && q->at[ins_commit_node(e, t - 1)] > b)
             return false;
     }
     return true;
@@ -122,12 +121,12 @@ static bool times_hold(const struct run *q)
         if (i > 0 && q->at[e->n_txn_nodes + i - 1] > node)
             return false;
         for (uint32_t j = e->time_off[i]; j < e->time_off[i + 1]; j++)
-            if (q->at[e->time_txn[j]] > node)
+            if (q->at[ins_commit_node(e, e->time_txn[j])] > node)
                 return false;
     }
     for (ins_txn t = 1; e->n_times && t < e->h->n_txns; t++)
         if (e->time_before[t] != INS_NONE && counts(e, t) &&
-            q->at[e->n_txn_nodes + e->time_before[t]] > q->at[t])
+            q->at[e->n_txn_nodes + e->time_before[t]] > q->at[ins_begin_node(e, t)])
             return false;
     return true;
 }
@@ -157,6 +156,8 @@ bool ins_order_holds(struct ins_engine *e, const uint32_t *order)
     const struct ins_history *h = e->h;
     struct run q = {.e = e, .failed = &e->failed};
     bool ok = false;
+    if (ins_one_rw(e))
+        return ins_parallel_holds(e, order);
     q.current = INS_NEW(uint32_t, h->n_keys);
     q.at = INS_NEW(uint32_t, e->n_nodes);
     q.list = e->has_placed ? INS_NEW0(struct ins_vec_u64, h->n_keys) : NULL;

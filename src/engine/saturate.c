@@ -5,8 +5,11 @@
  *  1. t3 reads k from t1, commit(t2) reaches begin(t3)  =>  t2 before t1
  *  2. t3 reads k from t1, commit(t1) reaches commit(t2) =>  begin(t3) before commit(t2)
  *  3. si: begin(t1) reaches commit(t2)                  =>  commit(t1) before begin(t2)
- * Of each session only the latest writer that reaches the node at hand is looked at:
- * the earlier ones are linked to it by session order and by the same rules.
+ * In psi rule 1 holds, and rule 2 where t3 writes k too: its two writers are ordered,
+ * and t2 before t3 would close a path by the RW.
+ * Of each chain only the latest writer that reaches the node at hand is looked at: the
+ * earlier ones are before it and linked by the same rules.  Writers in no chain are not
+ * looked at: what follows from them is left to the search.
  *
  * A round visits the nodes in topological order, joins the clocks of the predecessors
  * and applies the rules where the clock changed.  A new link is joined into its target
@@ -16,6 +19,7 @@
 struct round {
     struct ins_engine *e;
     uint8_t *again; /* nodes whose rules must be looked at, whatever their clock does */
+    uint8_t *met;   /* nodes whose rules have been looked at */
     uint32_t *seen; /* the clock of each node when its rules were last looked at */
     uint32_t *now;  /* and the clock of the node at hand as it is looked at */
     bool cyclic;    /* a link was added that closes a cycle */
@@ -36,7 +40,7 @@ static bool join(uint32_t *restrict to, const uint32_t *restrict from, uint32_t 
 
 static uint32_t *clock_of(const struct ins_engine *e, uint32_t node)
 {
-    return e->clock + (size_t)node * e->h->n_sessions;
+    return e->clock + (size_t)node * e->n_chains;
 }
 
 /* Both are nodes of transactions and the link is not implied yet. */
@@ -47,30 +51,30 @@ static void add(struct round *q, uint32_t from, uint32_t to, uint32_t why)
     q->added++;
     if (ins_reaches(e, to, from))
         q->cyclic = true;
-    (void)join(clock_of(e, to), clock_of(e, from), e->h->n_sessions);
+    (void)join(clock_of(e, to), clock_of(e, from), e->n_chains);
     q->again[to] = 1;
     q->stale |= e->pos[from] > e->pos[to];
 }
 
-/* The last version in [lo, hi) whose writer's node is at most `limit` (the nodes are
- * commit nodes, or begin nodes when `begin`), passing over optional writers. */
+/* The last version of items [lo, hi) whose writer's stamp is at most `limit` (the nodes
+ * are commit nodes, or begin nodes when `begin`), passing over optional writers. */
 static uint32_t last_version(const struct ins_engine *e, uint32_t lo, uint32_t hi,
                              uint32_t limit, bool begin)
 {
     if (limit == 0)
         return INS_NONE;
-    const ins_txn most = (begin ? limit : limit - e->split) >> e->split;
+    const uint32_t most = (begin ? limit : limit - e->split) >> e->split;
     const uint32_t first = lo;
     while (lo < hi) {
         const uint32_t mid = lo + (hi - lo) / 2;
-        if (e->ver_txn[mid] <= most)
+        if (ins_place_of(e, e->ver_txn[ins_group_version(e, mid)]) <= most)
             lo = mid + 1;
         else
             hi = mid;
     }
-    while (lo > first && e->optional[e->ver_txn[lo - 1]])
+    while (lo > first && e->optional[e->ver_txn[ins_group_version(e, lo - 1)]])
         lo--;
-    return lo > first ? lo - 1 : INS_NONE;
+    return lo > first ? ins_group_version(e, lo - 1) : INS_NONE;
 }
 
 /* Rule 1 at the reader of r. */
@@ -81,17 +85,17 @@ static void writers_before_read(struct round *q, uint32_t r, const uint32_t *see
     if (v == INS_NONE || v >= e->n_vers)
         return;
     const ins_key k = e->ver_key[v];
-    if (e->key_done[k])
+    if (e->key_done[k] && !ins_one_rw(e))
         return;
     const ins_txn t1 = e->ver_txn[v], t3 = e->read_txn[r];
     const uint32_t target = ins_ww_target(e, t1);
     for (uint32_t g = e->group_off[k]; g < e->group_off[k + 1]; g++) {
-        const uint32_t s = e->group_session[g];
+        const uint32_t s = e->group_chain[g];
         uint32_t reach = q->now[s];
         if (reach == seen[s])
             continue;
-        if (s == e->h->txn_session[t3]) /* the reader itself does not count */
-            reach = ins_begin_node(e, t3) - 1;
+        if (s == ins_chain_of(e, t3)) /* the reader itself does not count */
+            reach = ins_stamp(e, ins_begin_node(e, t3)) - 1;
         const uint32_t at = ins_clock(e, target)[s];
         if (reach <= at)
             continue;
@@ -100,7 +104,8 @@ static void writers_before_read(struct round *q, uint32_t r, const uint32_t *see
         if (u == INS_NONE || u == v)
             continue;
         const uint32_t from = ins_commit_node(e, e->ver_txn[u]);
-        if (from > at && from > seen[s])
+        const uint32_t stamp = ins_stamp(e, from);
+        if (stamp > at && stamp > seen[s])
             add(q, from, target, INS_LINK_OVER | r);
     }
 }
@@ -110,32 +115,35 @@ static void readers_before_write(struct round *q, uint32_t v, ins_txn t2)
 {
     struct ins_engine *e = q->e;
     const uint32_t to = ins_commit_node(e, t2);
+    const bool pin = ins_one_rw(e);
     for (uint32_t r = e->ver_reader[v]; r != INS_NONE; r = e->read_next[r]) {
         const ins_txn t3 = e->read_txn[r];
         const uint32_t from = ins_begin_node(e, t3);
-        if (t3 != t2 && !e->optional[t3] && !ins_reaches(e, from, to))
-            add(q, from, to, INS_LINK_ANTI | r);
+        if (t3 == t2 || e->optional[t3] || ins_reaches(e, from, to) ||
+            (pin && ins_engine_version(e, ins_ver_key(e, v), t3) == INS_NONE))
+            continue;
+        add(q, from, to, (pin ? INS_LINK_PIN : INS_LINK_ANTI) | r);
     }
 }
 
 /* Rules 2 and 3 at the writer of version u. */
-static void versions_before_write(struct round *q, uint32_t u, const uint32_t *seen)
+static void versions_before_write(struct round *q, uint32_t u, const uint32_t *seen,
+                                  bool first)
 {
     struct ins_engine *e = q->e;
     const ins_txn t2 = e->ver_txn[u];
     const ins_key k = e->ver_key[u];
     if (e->key_done[k])
         return;
-    const uint32_t own = e->h->txn_session[t2];
+    const uint32_t own = ins_chain_of(e, t2);
     const uint32_t begin = ins_begin_node(e, t2);
-    bool first = seen[own] != q->now[own]; /* later on that has been seen to */
     for (uint32_t g = e->group_off[k]; g < e->group_off[k + 1]; g++) {
-        const uint32_t s = e->group_session[g];
+        const uint32_t s = e->group_chain[g];
         const uint32_t lo = e->group_ver[g], hi = e->group_ver[g + 1];
         if (q->now[s] == seen[s])
             continue;
         if (s == own) {
-            const uint32_t v = last_version(e, lo, hi, begin - 1, false);
+            const uint32_t v = last_version(e, lo, hi, ins_stamp(e, begin) - 1, false);
             if (v != INS_NONE) {
                 first = false;
                 readers_before_write(q, v, t2);
@@ -143,7 +151,7 @@ static void versions_before_write(struct round *q, uint32_t u, const uint32_t *s
             continue;
         }
         const uint32_t v = last_version(e, lo, hi, q->now[s], false);
-        if (v != INS_NONE && ins_commit_node(e, e->ver_txn[v]) > seen[s])
+        if (v != INS_NONE && ins_stamp(e, ins_commit_node(e, e->ver_txn[v])) > seen[s])
             readers_before_write(q, v, t2);
         if (!e->model.apart)
             continue;
@@ -161,21 +169,23 @@ static void apply_rules(struct round *q, uint32_t node)
     const ins_txn t = ins_node_txn(e, node);
     if (e->optional[t])
         return;
-    const size_t bytes = e->h->n_sessions * sizeof *q->now;
-    uint32_t *seen = q->seen + (size_t)node * e->h->n_sessions;
+    const size_t bytes = e->n_chains * sizeof *q->now;
+    uint32_t *seen = q->seen + (size_t)node * e->n_chains;
+    const bool first = !q->met[node]; /* later on initial versions have been seen to */
+    q->met[node] = 1;
     memcpy(q->now, ins_clock(e, node), bytes);
     if (!e->split || !(node & 1))
         for (uint32_t r = e->read_off[t]; r < e->read_off[t + 1]; r++)
             writers_before_read(q, r, seen);
     if (!e->split || (node & 1))
         for (uint32_t i = e->write_off[t]; i < e->write_off[t + 1]; i++)
-            versions_before_write(q, e->write_ver[i], seen);
+            versions_before_write(q, e->write_ver[i], seen, first);
     memcpy(seen, q->now, bytes);
 }
 
 static bool update_clock(const struct ins_engine *e, uint32_t node)
 {
-    const uint32_t n = e->h->n_sessions;
+    const uint32_t n = e->n_chains;
     uint32_t *c = clock_of(e, node);
     bool changed = false;
     struct ins_preds p = ins_preds_of(node);
@@ -211,10 +221,10 @@ static bool overwritten(const struct ins_engine *e, uint32_t v, ins_txn t3)
     const ins_key k = ins_ver_key(e, v);
     const uint32_t *clock = ins_clock(e, ins_begin_node(e, t3));
     for (uint32_t g = e->group_off[k]; g < e->group_off[k + 1]; g++) {
-        const uint32_t s = e->group_session[g];
+        const uint32_t s = e->group_chain[g];
         uint32_t reach = clock[s];
-        if (s == e->h->txn_session[t3])
-            reach = ins_begin_node(e, t3) - 1;
+        if (s == ins_chain_of(e, t3))
+            reach = ins_stamp(e, ins_begin_node(e, t3)) - 1;
         const uint32_t u =
             last_version(e, e->group_ver[g], e->group_ver[g + 1], reach, false);
         if (u == INS_NONE || u == v)
@@ -236,8 +246,9 @@ static bool impossible(const struct ins_engine *e, uint32_t v, ins_txn t3)
 
 static void look_again(struct round *q, uint32_t node)
 {
-    const uint32_t n = q->e->h->n_sessions;
+    const uint32_t n = q->e->n_chains;
     q->again[node] = 1;
+    q->met[node] = 0;
     memset(q->seen + (size_t)node * n, 0, n * sizeof *q->seen);
 }
 
@@ -315,23 +326,31 @@ static enum ins_found rounds(struct round *q, struct ins_vec_u32 *cycle)
 
 enum ins_found ins_saturate(struct ins_engine *e, struct ins_vec_u32 *cycle)
 {
-    const size_t cells = (size_t)e->n_nodes * e->h->n_sessions;
     struct round q = {.e = e};
+    ins_chains(e);
+    if (e->failed)
+        return INS_FOUND_LIMIT;
+    const size_t cells = (size_t)e->n_nodes * e->n_chains;
     if (ins_limit_memory(e->limit, 2 * cells * sizeof *q.seen))
         return INS_FOUND_LIMIT;
     e->clock = INS_NEW0(uint32_t, cells);
     q.seen = INS_NEW0(uint32_t, cells);
-    q.now = INS_NEW(uint32_t, e->h->n_sessions);
+    q.now = INS_NEW(uint32_t, e->n_chains);
     q.again = INS_NEW(uint8_t, e->n_nodes);
+    q.met = INS_NEW0(uint8_t, e->n_nodes);
     enum ins_found f = INS_FOUND_LIMIT;
-    if (e->clock && q.seen && q.now && q.again) {
+    if (e->clock && q.seen && q.now && q.again && q.met) {
         memset(q.again, 1, e->n_nodes);
-        for (uint32_t v = ins_begin_node(e, 1); v < e->n_txn_nodes; v++)
-            clock_of(e, v)[e->h->txn_session[ins_node_txn(e, v)]] = v;
+        for (uint32_t v = ins_begin_node(e, 1); v < e->n_txn_nodes; v++) {
+            const uint32_t c = ins_chain_of(e, ins_node_txn(e, v));
+            if (c != INS_NONE)
+                clock_of(e, v)[c] = ins_stamp(e, v);
+        }
         f = rounds(&q, cycle);
     }
     ins_free(q.seen);
     ins_free(q.now);
     ins_free(q.again);
+    ins_free(q.met);
     return f;
 }

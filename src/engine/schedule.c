@@ -323,15 +323,15 @@ bool ins_schedule(struct ins_engine *e, const double *rank, uint32_t *order)
                    p.current, p.active,   p.waiter, p.wait_next, p.done,      p.heap};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
-    return ok && !p.forced && ins_order_holds(e, order);
+    /* psi lets a read miss what is current, within bounds that remain to be seen */
+    return ok && (!p.forced || ins_one_rw(e)) && ins_order_holds(e, order);
 }
 
 /* How many nodes are known to come before, less how many are known to come after: in a
  * history whose sessions keep pace that grows with time. */
 double *ins_rank(struct ins_engine *e)
 {
-    const struct ins_history *h = e->h;
-    const uint32_t n = h->n_sessions;
+    const uint32_t n = e->n_chains;
     const uint64_t bytes =
         ((uint64_t)n * sizeof(uint32_t) + sizeof(double)) * e->n_nodes;
     if (ins_limit_memory(e->limit, bytes))
@@ -342,7 +342,7 @@ double *ins_rank(struct ins_engine *e)
         goto stopped;
     for (uint32_t v = 0; v < e->n_nodes; v++) {
         for (uint32_t s = 0; s < n; s++)
-            after[(size_t)v * n + s] = h->session_first[s + 1] << e->split;
+            after[(size_t)v * n + s] = ins_chain_end(e, s) << e->split;
         if (ins_engine_stop(e, v))
             goto stopped;
     }
@@ -351,8 +351,9 @@ double *ins_rank(struct ins_engine *e)
         uint32_t *a = after + (size_t)v * n;
         if (ins_engine_stop(e, i))
             goto stopped;
-        if (v < e->n_txn_nodes && ins_node_txn(e, v) != INS_INIT)
-            a[h->txn_session[ins_node_txn(e, v)]] = v;
+        const ins_txn t = v < e->n_txn_nodes ? ins_node_txn(e, v) : INS_INIT;
+        if (t != INS_INIT && ins_chain_of(e, t) != INS_NONE)
+            a[ins_chain_of(e, t)] = ins_stamp(e, v);
         struct ins_preds q = ins_preds_of(v);
         for (uint32_t u; (u = ins_preds_next(e, &q)) != INS_NONE;) {
             uint32_t *b = after + (size_t)u * n;
@@ -363,8 +364,8 @@ double *ins_rank(struct ins_engine *e)
         for (uint32_t s = 0; s < n; s++) {
             const uint32_t reach = ins_clock(e, v)[s];
             if (reach)
-                sum += reach + 1 - (h->session_first[s] << e->split);
-            sum -= (h->session_first[s + 1] << e->split) - a[s];
+                sum += reach + 1 - (ins_chain_first(e, s) << e->split);
+            sum -= (ins_chain_end(e, s) << e->split) - a[s];
         }
         rank[v] = sum;
     }

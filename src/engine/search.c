@@ -1,5 +1,7 @@
 #include "search.h"
 
+#include "engine/parallel.h"
+
 /* How many writers between a version and its reader become variables at a time. */
 enum { PER_READ = 8 };
 
@@ -187,6 +189,8 @@ enum ins_verdict ins_search(struct ins_engine *e, uint32_t *order,
                             struct ins_problem *p)
 {
     struct search s = {.e = e, .order = order, .p = p};
+    if (ins_one_rw(e))
+        return ins_parallel_search(e, order, p);
     const uint32_t places = e->n_open_read ? e->open_off[e->n_open_read] : 0;
     s.pos = INS_NEW(uint32_t, e->n_nodes);
     s.current = INS_NEW(uint32_t, e->h->n_keys);

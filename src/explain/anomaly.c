@@ -37,11 +37,10 @@ static struct ins_edge read_edge(const struct ins_engine *e, ins_txn from,
 
 static struct ins_edge static_edge(const struct ins_engine *e, ins_txn from, ins_txn to)
 {
-    const struct ins_history *h = e->h;
     for (uint32_t r = e->read_off[to]; r < e->read_off[to + 1]; r++)
         if (e->read_from[r] == from)
             return read_edge(e, from, r);
-    if (h->txn_session[from] == h->txn_session[to] && from < to)
+    if (ins_in_session(e, from, to))
         return ins_edge_bare(from, to, INS_SO, INS_WHY_SESSION);
     if (!e->model.versions) /* what the level's axiom asks for */
         return ins_edge_bare(from, to, INS_CO, INS_WHY_ASSUMED);
@@ -96,6 +95,8 @@ static struct ins_edge link_edge(const struct ins_engine *e, uint32_t link)
         return d;
     case INS_LINK_FROM:
         return read_edge(e, from, x);
+    case INS_LINK_PIN:
+        return ww_edge(e, from, to, ins_op_key(e->h, e->read_op[x]), INS_WHY_REACHES);
     case INS_LINK_PAIR:
         return ww_edge(e, from, to, e->ver_key[x], INS_WHY_REACHES);
     default:
@@ -226,34 +227,55 @@ static void put_cycle(struct writer *w)
     put_walk(w, w->p->cycle);
 }
 
+/* The WW edge that an RW edge rests on, behind the n edges of its walk. */
+static void put_older(struct writer *w, uint32_t read, ins_txn to, uint32_t n)
+{
+    struct ins_edge ww =
+        ww_edge(w->e, ins_read_writer(w->e, read), to,
+                ins_op_key(w->e->h, w->e->read_op[read]), INS_WHY_REACHES);
+    const struct ins_edge *first = w->edge.at + w->edge.len - n;
+    ww.path = INS_NONE;
+    ww.n_path = n; /* its walk stands just before it */
+    if (n == 1 && first->type == INS_WR && first->key == ww.key) {
+        ww.rule = INS_WHY_UPDATE;
+        ww.reader_op = first->to_op;
+    }
+    ins_vec_edge_push(&w->edge, ww);
+}
+
+/* The RW edge that a pinned WW edge rests on. */
+static void put_missed(struct writer *w, uint32_t read, ins_txn to, bool older)
+{
+    const struct ins_engine *e = w->e;
+    struct ins_edge rw = ins_edge_bare(e->read_txn[read], to, INS_RW, INS_WHY_ANTI);
+    rw.key = ins_op_key(e->h, e->read_op[read]);
+    rw.from_op = e->read_op[read];
+    rw.to_op = write_op(e->h, to, rw.key);
+    rw.other = ins_read_writer(e, read);
+    rw.path = INS_NONE;
+    rw.n_path = older;
+    ins_vec_edge_push(&w->edge, rw);
+}
+
 /* The premise of an RW edge is the WW edge that it rests on; that one has the walk. */
 static void put_steps(struct writer *w)
 {
     for (size_t i = 0; i < w->p->step.len; i++) {
         const struct ins_argument_step *s = &w->p->step.at[i];
         const struct ins_link *l = &w->e->link.at[s->link];
+        const uint32_t kind = l->why & INS_LINK_KIND, x = l->why & ~INS_LINK_KIND;
+        const ins_txn to = ins_node_txn(w->e, l->to);
         w->walk_at[i] = (uint32_t)w->edge.len;
         put_walk(w, s->walk);
         w->walk_len[i] = (uint32_t)w->edge.len - w->walk_at[i];
-        if ((l->why & INS_LINK_KIND) != INS_LINK_ANTI || !s->walk.n_nodes)
+        if (kind != INS_LINK_ANTI && kind != INS_LINK_PIN)
             continue;
-        const ins_txn to = ins_node_txn(w->e, l->to);
-        const uint32_t read = l->why & ~INS_LINK_KIND;
-        struct ins_edge ww =
-            ww_edge(w->e, ins_read_writer(w->e, read), to,
-                    ins_op_key(w->e->h, w->e->read_op[read]), INS_WHY_REACHES);
-        ww.path = INS_NONE;
-        ww.n_path = w->walk_len[i]; /* its walk starts just before it */
-        const bool update = w->walk_len[i] == 1 &&
-                            w->edge.at[w->walk_at[i]].type == INS_WR &&
-                            w->edge.at[w->walk_at[i]].key == ww.key;
-        if (update) {
-            ww.rule = INS_WHY_UPDATE;
-            ww.reader_op = w->edge.at[w->walk_at[i]].to_op;
-        }
-        ins_vec_edge_push(&w->edge, ww);
-        w->walk_at[i] = (uint32_t)w->edge.len - 1;
-        w->walk_len[i] = 1;
+        if (s->walk.n_nodes)
+            put_older(w, x, to, w->walk_len[i]);
+        if (kind == INS_LINK_PIN)
+            put_missed(w, x, to, s->walk.n_nodes != 0);
+        w->walk_len[i] = (uint32_t)w->edge.len > w->walk_at[i];
+        w->walk_at[i] = (uint32_t)w->edge.len - w->walk_len[i];
     }
 }
 
@@ -651,6 +673,18 @@ static struct ins_edge lit_edge(const struct ins_engine *e, const struct ins_pro
     return v->kind == INS_VAR_COUNT ? sure_edge(e, x) : open_edge(e, x);
 }
 
+/* The RW that closes a path at psi: what was read is older than what `to` wrote, by a
+ * literal or because it is initial. */
+static struct ins_edge closing_edge(const struct ins_engine *e,
+                                    const struct ins_problem *p,
+                                    const struct ins_leaf_edge *x)
+{
+    const struct ins_var *v = x->lit ? &p->var.at[abs(x->lit) - 1] : NULL;
+    const ins_txn other = !v ? INS_INIT : e->ver_txn[x->lit > 0 ? v->a : v->b];
+    return rw_edge(e, ins_node_txn(e, x->from), ins_node_txn(e, x->to),
+                   ins_op_key(e->h, e->read_op[x->missed]), other);
+}
+
 static void put_assumed(struct writer *w, const struct ins_problem *p, int lit)
 {
     const struct ins_engine *e = w->e;
@@ -719,7 +753,7 @@ static bool is_session_step(const struct ins_engine *e, const struct ins_leaf_ed
 {
     const ins_txn from = ins_node_txn(e, x->from), to = ins_node_txn(e, x->to);
     return x->link == INS_NONE && !x->lit && x->demand == INS_NONE && x->from < x->to &&
-           e->h->txn_session[from] == e->h->txn_session[to];
+           (from == to || ins_in_session(e, from, to));
 }
 
 /* The edges of a loop with the steps of one session joined, which may lead over
@@ -775,9 +809,10 @@ static struct ins_case put_leaf(struct writer *w, const struct ins_problem *p,
         const ins_txn from = ins_node_txn(e, x->from), to = ins_node_txn(e, x->to);
         if (x->link == INS_NONE && !x->lit && from == to)
             continue;
-        struct ins_edge d = x->link != INS_NONE ? link_edge(e, x->link)
-                            : x->lit            ? lit_edge(e, p, x)
-                                                : sure_edge(e, x);
+        struct ins_edge d = x->missed != INS_NONE ? closing_edge(e, p, x)
+                            : x->link != INS_NONE ? link_edge(e, x->link)
+                            : x->lit              ? lit_edge(e, p, x)
+                                                  : sure_edge(e, x);
         d.path = x->link;
         ins_vec_edge_push(&w->edge, d);
     }

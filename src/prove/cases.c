@@ -38,12 +38,13 @@ static const int *clause_at(const struct split *s, size_t i)
     return s->p->clause.at + s->at[i];
 }
 
-/* What forbids something is told as a cycle over the initial transaction, and the only
- * candidate of a read as a case. */
+/* A loop of psi is told as a cycle, what forbids something as one over the initial
+ * transaction, and the only candidate of a read as a case. */
 static bool is_told(const struct split *s, size_t i)
 {
     const int *lit = clause_at(s, i);
-    return ins_problem_forbids(s->p, s->clause.at[i], lit) ||
+    return s->p->info.at[s->clause.at[i]].kind == INS_CLAUSE_LOOP ||
+           ins_problem_forbids(s->p, s->clause.at[i], lit) ||
            (s->p->info.at[s->clause.at[i]].kind == INS_CLAUSE_ONE && !lit[1]);
 }
 

@@ -14,6 +14,7 @@ struct ins_leaf_edge {
     uint32_t from, to, link;
     int lit;
     uint32_t demand;
+    uint32_t missed; /* of an RW that closes a path at psi: the read, else INS_NONE */
 };
 INS_VEC(leaf_edge, struct ins_leaf_edge);
 

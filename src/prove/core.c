@@ -351,7 +351,7 @@ bool ins_core_find(struct ins_core *c, struct ins_problem *p)
 {
     struct finder f = {.c = c, .p = p, .limit = p->e->limit};
     *c = (struct ins_core){0};
-    f.few = p->e->model.versions && are_few(p->e);
+    f.few = p->e->model.forbids == INS_FORBIDS_CYCLE && are_few(p->e);
     if (f.few)
         complete(p);
     const bool found = !p->failed && find(&f);

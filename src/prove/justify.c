@@ -15,8 +15,8 @@ struct bfs {
 
 static bool same_session(const struct ins_engine *e, uint32_t u, uint32_t v)
 {
-    return e->h->txn_session[ins_node_txn(e, u)] ==
-           e->h->txn_session[ins_node_txn(e, v)];
+    const ins_txn from = ins_node_txn(e, u), to = ins_node_txn(e, v);
+    return from == to || ins_in_session(e, from, to);
 }
 
 /* May the step that q just gave, from u to v, be used with links below max_link?  Reads
@@ -124,6 +124,7 @@ static bool premise(const struct ins_engine *e, const struct ins_link *l,
     const uint32_t x = l->why & ~INS_LINK_KIND;
     switch (l->why & INS_LINK_KIND) {
     case INS_LINK_ANTI:
+    case INS_LINK_PIN:
         if (ins_read_writer(e, x) == INS_INIT)
             return false;
         ends[0] = ins_commit_node(e, ins_read_writer(e, x));
@@ -165,7 +166,7 @@ static void need_read(const struct ins_engine *e, const struct ins_link *l,
                       uint8_t *needed, struct ins_vec_u32 *links)
 {
     const uint32_t kind = l->why & INS_LINK_KIND;
-    if (kind != INS_LINK_ANTI && kind != INS_LINK_OVER)
+    if (kind != INS_LINK_ANTI && kind != INS_LINK_OVER && kind != INS_LINK_PIN)
         return;
     const uint32_t link = e->read_link[l->why & ~INS_LINK_KIND];
     if (link == INS_NONE || needed[link])

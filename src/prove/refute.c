@@ -63,6 +63,22 @@ static void need_sources(const struct ins_refutation *q, struct ins_vec_u32 *nee
     }
 }
 
+/* The links of psi's loops, and that their last reads were settled. */
+static void need_loops(const struct ins_refutation *q, struct ins_vec_u32 *need)
+{
+    for (size_t i = 0; i < q->p->info.len; i++) {
+        const struct ins_clause_info *info = &q->p->info.at[i];
+        if (!q->core.clause_in[i] || info->kind != INS_CLAUSE_LOOP)
+            continue;
+        for (uint32_t j = 0; j < info->pos; j++)
+            if (q->p->loop_edge.at[info->number + j].link != INS_NONE)
+                ins_vec_u32_push(need, q->p->loop_edge.at[info->number + j].link);
+        const uint32_t read = q->p->loop_edge.at[info->number + info->pos - 1].missed;
+        if (q->e->read_link[read] != INS_NONE)
+            ins_vec_u32_push(need, q->e->read_link[read]);
+    }
+}
+
 /* The walks that known orders and dead candidates rest on, then every link that those
  * and the cycles use. */
 static bool gather(struct ins_refutation *q)
@@ -93,6 +109,7 @@ static bool gather(struct ins_refutation *q)
             if (s.edge[j] < q->fixed.len && q->fixed.at[s.edge[j]].link != INS_NONE)
                 ins_vec_u32_push(&need, q->fixed.at[s.edge[j]].link);
     }
+    need_loops(q, &need);
     if (!need.failed && !q->arg->failed)
         ins_justify_links(e, &need, q->arg);
     const bool ok = !need.failed && !q->arg->failed;
@@ -125,7 +142,8 @@ static void list_loops(const struct ins_refutation *q, struct ins_cases *c)
             const uint32_t link =
                 s.edge[j] < q->fixed.len ? q->fixed.at[s.edge[j]].link : INS_NONE;
             ins_vec_leaf_edge_push(
-                &c->edge, (struct ins_leaf_edge){d.from, d.to, link, d.lit, INS_NONE});
+                &c->edge,
+                (struct ins_leaf_edge){d.from, d.to, link, d.lit, INS_NONE, INS_NONE});
         }
         for (uint32_t j = 0; j < s.n_lits; j++)
             ins_vec_lit_push(&c->lit, -s.lit[j]);
@@ -148,9 +166,37 @@ static void list_forbidden(const struct ins_refutation *q, struct ins_cases *c)
                               (struct ins_loop){(uint32_t)c->edge.len, 2,
                                                 (uint32_t)c->lit.len, (uint32_t)n});
             ins_vec_leaf_edge_push(
-                &c->edge, (struct ins_leaf_edge){INS_INIT, t2, INS_NONE, 0, INS_NONE});
+                &c->edge,
+                (struct ins_leaf_edge){INS_INIT, t2, INS_NONE, 0, INS_NONE, INS_NONE});
             ins_vec_leaf_edge_push(
-                &c->edge, (struct ins_leaf_edge){t2, INS_INIT, INS_NONE, 0, number});
+                &c->edge,
+                (struct ins_leaf_edge){t2, INS_INIT, INS_NONE, 0, number, INS_NONE});
+            for (size_t j = 0; j < n; j++)
+                ins_vec_lit_push(&c->lit, -lit[j]);
+        }
+        lit += n + 1;
+    }
+}
+
+/* What psi forbids. */
+static void list_closed_paths(const struct ins_refutation *q, struct ins_cases *c)
+{
+    const int *lit = q->p->clause.at;
+    for (size_t i = 0; i < q->p->info.len; i++) {
+        const struct ins_clause_info *info = &q->p->info.at[i];
+        size_t n = 0;
+        while (lit[n])
+            n++;
+        if (q->core.clause_in[i] && info->kind == INS_CLAUSE_LOOP) {
+            ins_vec_loop_push(&c->loop,
+                              (struct ins_loop){(uint32_t)c->edge.len, info->pos,
+                                                (uint32_t)c->lit.len, (uint32_t)n});
+            for (uint32_t j = 0; j < info->pos; j++) {
+                const struct ins_loop_edge d = q->p->loop_edge.at[info->number + j];
+                ins_vec_leaf_edge_push(
+                    &c->edge, (struct ins_leaf_edge){d.from, d.to, d.link, d.lit,
+                                                     INS_NONE, d.missed});
+            }
             for (size_t j = 0; j < n; j++)
                 ins_vec_lit_push(&c->lit, -lit[j]);
         }
@@ -162,6 +208,7 @@ static void split_cases(struct ins_refutation *q)
 {
     struct ins_cases *c = &q->cases;
     list_loops(q, c);
+    list_closed_paths(q, c);
     list_forbidden(q, c);
     if (c->loop.failed || c->edge.failed || c->lit.failed)
         c->loop.len = 0;
