@@ -21,7 +21,11 @@ struct run {
     const struct options *o;
     char dir[4096];
     char path[4200]; /* of the history */
+    char log[4200];
     struct ins_record_outcome outcome;
+    struct insula_setting setting[sizeof((struct ins_record_outcome *)0)->setting /
+                                  sizeof(struct ins_record_setting)];
+    struct insula_run about; /* what reports say of it */
     struct insula_history *history;
     struct insula_result *result;
     struct insula_error error; /* when there is no result */
@@ -98,6 +102,8 @@ static void check(struct run *r)
         .timeout_s = o->number[OPT_timeout],
         .memory_limit = memory_limit(o),
         .threads = (unsigned)o->number[OPT_threads],
+        .max_listed = (unsigned)o->number[OPT_max_listed],
+        .certificate = o->text[OPT_certificate],
         .progress = progress_report,
         .progress_context = &r->progress,
     };
@@ -110,53 +116,58 @@ static void check(struct run *r)
         (void)complain("%s", r->error.message);
 }
 
-static bool report(struct run *r, const char *kind, const char *name, FILE *out)
+static void describe(struct run *r)
 {
-    char log[4200], path[4200];
-    (void)snprintf(log, sizeof log, "%s/log.jsonl", r->dir);
-    (void)snprintf(path, sizeof path, "%s/%s", r->dir, name ? name : "");
+    const struct ins_record_outcome *w = &r->outcome;
+    for (unsigned i = 0; i < w->settings; i++)
+        r->setting[i] =
+            (struct insula_setting){w->setting[i].name, w->setting[i].value};
+    (void)snprintf(r->log, sizeof r->log, "%s/log.jsonl", r->dir);
+    r->about = (struct insula_run){.database = w->database,
+                                   .isolation = r->o->text[OPT_isolation],
+                                   .server_isolation = w->isolation,
+                                   .promise = w->promised,
+                                   .promise_alone = w->alone,
+                                   .source = w->source,
+                                   .workload = r->o->text[OPT_workload],
+                                   .settings = r->setting,
+                                   .n_settings = w->settings,
+                                   .seed = w->seed,
+                                   .faults = w->total.faults,
+                                   .errors = w->total.errors,
+                                   .stopped = w->stopped,
+                                   .log = r->log};
+}
+
+/* To a file, or to `out` when path is NULL. */
+static bool report(struct run *r, const char *kind, const char *path, FILE *out)
+{
     const struct insula_report_item item = {.path = r->path,
                                             .history = r->history,
                                             .result = r->result,
-                                            .error = r->result ? NULL : &r->error};
-    if (name && !(out = output_open(path)))
+                                            .error = r->result ? NULL : &r->error,
+                                            .run = &r->about};
+    if (path && !(out = output_open(path)))
         return false;
     const struct insula_report_options how = {.color = term_color(r->o, out),
                                               .width = term_width(out),
                                               .all = opt_given(r->o, OPT_all),
-                                              .quiet = opt_given(r->o, OPT_quiet),
-                                              .run_log = log};
+                                              .quiet = opt_given(r->o, OPT_quiet)};
     struct insula_error error = {0};
     const int failed = insula_report(kind, &item, 1, &how, out, &error);
     if (failed)
         (void)complain("%s", error.message);
-    const bool closed = !name || output_close(out, path);
-    if (name && failed)
+    const bool closed = !path || output_close(out, path);
+    if (path && failed)
         (void)unlink(path);
     return closed && !failed;
 }
 
-/* What was promised and what was seen. */
-static void tell_promise(const struct run *r, FILE *out)
+static bool report_in_store(struct run *r, const char *kind, const char *name)
 {
-    const struct ins_record_outcome *w = &r->outcome;
-    const char *verdict =
-        w->promised[0] ? insula_result_verdict(r->result, w->promised) : NULL;
-    const char *strongest = insula_result_strongest(r->result);
-    (void)fprintf(out, "%s, %s: ", w->database, w->isolation);
-    if (!w->promised[0])
-        (void)fprintf(out, "promises nothing that is checked here");
-    else
-        (void)fprintf(out, "promises %s: %s", w->promised,
-                      !verdict                   ? "not checked"
-                      : !strcmp(verdict, "pass") ? "kept"
-                      : !strcmp(verdict, "fail") ? "BROKEN"
-                                                 : "undecided");
-    if (strcmp(w->alone, w->promised) != 0)
-        (void)fprintf(out, " (each node alone: %s)", w->alone);
-    (void)fprintf(out, "; strongest level seen: %s\n", strongest ? strongest : "none");
-    if (!opt_given(r->o, OPT_quiet))
-        (void)fprintf(out, "(%s)\n", w->source);
+    char path[4200];
+    (void)snprintf(path, sizeof path, "%s/%s", r->dir, name);
+    return report(r, kind, path, NULL);
 }
 
 /* Levels that were asked for decide the exit status; without them the promise does. */
@@ -166,27 +177,50 @@ static int status_of(const struct run *r)
         return r->error.status == INSULA_E_LIMIT ? EXIT_UNKNOWN : EXIT_USAGE;
     if (opt_given(r->o, OPT_levels))
         return insula_result_status(r->result);
-    if (!r->outcome.promised[0])
-        return EXIT_PASS;
+    const char *verdict = insula_result_promise(r->result, r->outcome.promised);
+    return !strcmp(verdict, "broken") ? EXIT_FAIL
+           : !strcmp(verdict, "kept") ? EXIT_PASS
+                                      : EXIT_UNKNOWN;
+}
+
+/* A smallest history that breaks the promise; where levels were asked for, the weakest
+ * of them that failed. */
+static bool write_counterexample(const struct run *r)
+{
+    const char *path = r->o->text[OPT_counterexample];
     const char *verdict = insula_result_verdict(r->result, r->outcome.promised);
-    if (verdict && !strcmp(verdict, "fail"))
-        return EXIT_FAIL;
-    return verdict && !strcmp(verdict, "pass") ? EXIT_PASS : EXIT_UNKNOWN;
+    const bool asked = opt_given(r->o, OPT_levels);
+    const char *level =
+        !asked && verdict && !strcmp(verdict, "fail") ? r->outcome.promised : NULL;
+    if (status_of(r) != EXIT_FAIL) {
+        (void)complain("no counterexample: %s",
+                       asked ? "no level failed" : "the promise is not broken");
+        return true;
+    }
+    struct insula_error error = {0};
+    if (!insula_counterexample(r->history, r->result, level, output_format(path, r->o),
+                               path, &error))
+        return true;
+    (void)complain("%s", error.message);
+    return false;
 }
 
 static int check_and_report(struct run *r)
 {
     check(r);
-    const bool json = opt_given(r->o, OPT_json);
+    describe(r);
     bool well = true;
-    if (r->result && !json)
-        well = report(r, "text", NULL, stdout);
-    else if (json)
+    if (opt_given(r->o, OPT_json))
         well = report(r, "json", NULL, stdout);
-    if (r->result)
-        tell_promise(r, json ? stderr : stdout);
-    well &= report(r, "json", "result.json", NULL);
-    const bool html = report(r, "html", "report.html", NULL);
+    else if (r->result)
+        well = report(r, "text", NULL, stdout);
+    well &= report_in_store(r, "json", "result.json");
+    const bool html = report_in_store(r, "html", "report.html");
+    if (opt_given(r->o, OPT_junit))
+        well &= report(r, "junit", r->o->text[OPT_junit], NULL);
+    if (opt_given(r->o, OPT_counterexample) && r->result)
+        well &= write_counterexample(r);
+    (void)fflush(stdout);
     if (!opt_given(r->o, OPT_quiet))
         (void)fprintf(stderr, "insula: see %s/%s\n", r->dir,
                       html ? "report.html" : "result.json");
@@ -201,7 +235,7 @@ int cmd_test(const struct options *o)
         return complain("out of memory");
     r->o = o;
     int status = EXIT_USAGE;
-    if (!choose_dir(r))
+    if (!outputs_possible(o) || !choose_dir(r))
         goto out;
     status = recording_run(o, r->dir, &r->outcome, &r->history);
     if (!r->history)
@@ -209,10 +243,12 @@ int cmd_test(const struct options *o)
     link_latest(r);
     if (!save(r)) {
         status = EXIT_USAGE;
-    } else if (interrupt_seen()) {
-        (void)complain("stopped; the history is %s", r->path);
-        status = EXIT_INTERRUPTED;
     } else {
+        /* Ctrl-C has ended the recording; the next one ends the check. */
+        if (interrupt_forget())
+            (void)complain(
+                "stopped; now what was recorded is checked, the history is %s",
+                r->path);
         const int checked = check_and_report(r);
         status = status ? status : checked;
     }

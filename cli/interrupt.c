@@ -71,6 +71,11 @@ bool interrupt_seen(void)
     return atomic_load(&seen) != 0;
 }
 
+bool interrupt_forget(void)
+{
+    return atomic_exchange(&seen, 0) != 0;
+}
+
 void interrupt_partial(const char *path)
 {
     atomic_store(&partial, path);

@@ -224,6 +224,10 @@ INSULA_API void insula_result_free(struct insula_result *result);
 /* "pass", "fail", "unknown", or NULL for a level that was not asked for. */
 INSULA_API const char *insula_result_verdict(const struct insula_result *result,
                                              const char *level);
+/* "kept", "broken" or "undecided": what the verdicts, also those of stronger and weaker
+ * levels, say about a promise of this level.  A promise of nothing, "", is kept. */
+INSULA_API const char *insula_result_promise(const struct insula_result *result,
+                                             const char *level);
 /* What holds is a set, for levels are no chain: the i-th of the strongest levels that
  * passed, those that no other one that passed implies; NULL past the last. */
 INSULA_API const char *insula_result_maximal(const struct insula_result *result,
@@ -271,20 +275,43 @@ INSULA_API int insula_verify(const struct insula_history *history,
 
 /* ---- reports ---- */
 
+struct insula_setting {
+    const char *name, *value;
+};
+
+/* What a history was recorded from.  Reports on it begin with whether the database kept
+ * its promise.  Every text is set. */
+struct insula_run {
+    const char *database;         /* "PostgreSQL 15.20" */
+    const char *isolation;        /* what was asked for: "repeatable-read" */
+    const char *server_isolation; /* what the server calls it */
+    const char *promise;          /* the level that this promises, "" for none */
+    const char *promise_alone;    /* what each node of a cluster promises alone */
+    const char *source;           /* where that is written */
+    const char *workload;
+    const struct insula_setting *settings;
+    size_t n_settings;
+    uint64_t seed;
+    uint64_t faults; /* that were injected */
+    uint64_t errors; /* answers that were neither success nor a conflict */
+    int stopped;     /* the user ended it early */
+    const char *log; /* file of JSON lines with what happened, or NULL */
+};
+
 /* One history with its result, for a report on several. */
 struct insula_report_item {
     const char *path;
     const struct insula_history *history;
     const struct insula_result *result; /* NULL when it could not be checked */
     const struct insula_error *error;   /* why, then */
+    const struct insula_run *run;       /* how it was recorded, or NULL */
 };
 
 struct insula_report_options {
-    int color;           /* text: ANSI colours */
-    unsigned width;      /* text: columns [80] */
-    int all;             /* text: every listed anomaly instead of the first ten */
-    int quiet;           /* text: verdicts only */
-    const char *run_log; /* html: JSON lines of a recording's events, or NULL */
+    int color;      /* text: ANSI colours */
+    unsigned width; /* text: columns [80] */
+    int all;        /* text: every listed anomaly instead of the first ten */
+    int quiet;      /* text: verdicts only */
 };
 
 /* kind: "text", "json", "html", "dot", "svg", "junit". */

@@ -70,8 +70,17 @@ struct ins_record_options {
     void *progress_context;
 };
 
+/* Given behind the '?' of the URL; passwords are left out. */
+struct ins_record_setting {
+    char name[64], value[192];
+};
+
 struct ins_record_outcome {
     struct ins_record_progress total;
+    struct ins_record_setting setting[32];
+    unsigned settings;
+    uint64_t seed;
+    bool stopped;          /* by the user */
     char database[64];     /* "PostgreSQL 15.20" */
     char promised[8];      /* level id, or "" when nothing is promised */
     char source[256];      /* where that promise is written */

@@ -44,6 +44,7 @@ struct recording {
     struct ins_session *session; /* then one for each node, for the final read */
     unsigned started;            /* threads */
     bool reads[INS_NODES];       /* nodes for sessions that only read */
+    bool stopped;                /* by the user */
 };
 
 static int fill_defaults(struct recording *r, struct insula_error *error)
@@ -245,6 +246,7 @@ static int supervise(struct recording *r, struct insula_error *error)
         (void)nanosleep(&pause, NULL);
         if (r->options.stop && r->options.stop() && !atomic_load(&r->run.stop)) {
             ins_runlog_add(&r->log, "stop", -1, "the user asked to stop");
+            r->stopped = true;
             atomic_store(&r->run.stop, true);
             /* A stopped server would keep the sessions waiting. */
             ins_nemesis_end(&r->nemesis);
@@ -306,6 +308,8 @@ static void join_sessions(struct recording *r, struct ins_record_outcome *outcom
     if (r->options.final_read && !error->status)
         read_all_nodes(r, error);
     count(r, &outcome->total);
+    outcome->seed = r->options.seed;
+    outcome->stopped = r->stopped;
     for (unsigned i = 0; i < r->started; i++) {
         const struct ins_session *s = &r->session[i];
         if (s->first_error[0] && !outcome->first_error[0])
@@ -349,6 +353,40 @@ static void release(struct recording *r)
     free(r);
 }
 
+static void add_setting(struct ins_record_outcome *outcome, const char *name,
+                        size_t length, const char *value)
+{
+    if (outcome->settings == sizeof outcome->setting / sizeof *outcome->setting)
+        return;
+    struct ins_record_setting *s = &outcome->setting[outcome->settings++];
+    (void)snprintf(s->name, sizeof s->name, "%.*s",
+                   length < sizeof s->name ? (int)length : (int)sizeof s->name - 1,
+                   name);
+    (void)snprintf(s->value, sizeof s->value, "%s", value);
+}
+
+static void describe(const struct recording *r, struct ins_record_outcome *outcome)
+{
+    const struct ins_target *t = &r->target;
+    const struct ins_promise promise =
+        ins_promise_find(t->driver->scheme, t->isolation, t->variant);
+    (void)snprintf(outcome->database, sizeof outcome->database, "%s", t->name);
+    (void)snprintf(outcome->promised, sizeof outcome->promised, "%s", promise.level);
+    (void)snprintf(outcome->source, sizeof outcome->source, "%s", promise.source);
+    (void)snprintf(outcome->isolation, sizeof outcome->isolation, "%s", t->level_name);
+    (void)snprintf(outcome->alone, sizeof outcome->alone, "%s",
+                   promise.alone ? promise.alone : promise.level);
+    const struct ins_url *url = &t->cluster.node[0].url;
+    for (unsigned i = 0; i < url->parameters; i++)
+        if (!strstr(url->parameter[i].name, "pass"))
+            add_setting(outcome, url->parameter[i].name, SIZE_MAX,
+                        url->parameter[i].value);
+    for (unsigned i = 0; i < t->settings; i++) {
+        const size_t length = strcspn(t->setting[i], "=");
+        add_setting(outcome, t->setting[i], length, t->setting[i] + length + 1);
+    }
+}
+
 int ins_record_run(const struct ins_record_options *options,
                    struct ins_record_outcome *outcome, struct insula_error *error)
 {
@@ -362,20 +400,10 @@ int ins_record_run(const struct ins_record_options *options,
     r->nemesis.log = &r->log;
     r->nemesis.draw = ins_draw_stream(options->seed, 0);
     if (!ins_runlog_open(&r->log, options->dir, error) && !prepare(r, error)) {
-        const struct ins_target *t = &r->target;
-        struct ins_promise promise =
-            ins_promise_find(t->driver->scheme, t->isolation, t->variant);
-        (void)snprintf(outcome->database, sizeof outcome->database, "%s", t->name);
-        (void)snprintf(outcome->promised, sizeof outcome->promised, "%s",
-                       promise.level);
-        (void)snprintf(outcome->source, sizeof outcome->source, "%s", promise.source);
-        (void)snprintf(outcome->alone, sizeof outcome->alone, "%s",
-                       promise.alone ? promise.alone : promise.level);
-        (void)snprintf(outcome->isolation, sizeof outcome->isolation, "%s",
-                       t->level_name);
+        describe(r, outcome);
         r->nemesis.mean_s = r->options.nemesis_s;
         if (!ins_nemesis_init(&r->nemesis, r->options.nemesis,
-                              t->cluster.node[0].server, error) &&
+                              r->target.cluster.node[0].server, error) &&
             !connect_sessions(r, error) && !start_threads(r, error))
             (void)supervise(r, error);
         atomic_store(&r->run.stop, r->run.stop || error->status);

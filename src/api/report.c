@@ -1,7 +1,7 @@
 #include "handle.h"
 
 #include "explain/texts.h"
-#include "report/report.h"
+#include "report/promised.h"
 #include "report/schema.h"
 
 enum { DEFAULT_WIDTH = 80 };
@@ -21,8 +21,7 @@ static struct ins_report_options options_of(const struct insula_report_options *
     return (struct ins_report_options){.color = o->color != 0,
                                        .width = o->width ? o->width : DEFAULT_WIDTH,
                                        .all = o->all != 0,
-                                       .quiet = o->quiet != 0,
-                                       .run_log = o->run_log};
+                                       .quiet = o->quiet != 0};
 }
 
 static struct ins_report_item item_of(const struct insula_report_item *in)
@@ -32,6 +31,7 @@ static struct ins_report_item item_of(const struct insula_report_item *in)
         .history = in->history ? in->history->history : NULL,
         .result = in->result ? in->result->result : NULL,
         .error = in->error ? in->error->message : NULL,
+        .run = in->run,
         .load_seconds = in->history ? in->history->load_seconds : 0};
 }
 
@@ -82,4 +82,9 @@ int insula_explain(const char *name, const struct insula_report_options *options
 const char *insula_schema(void)
 {
     return ins_report_schema();
+}
+
+const char *insula_result_promise(const struct insula_result *result, const char *level)
+{
+    return ins_promise_word(ins_promise_of(result->result, level));
 }

@@ -237,6 +237,41 @@ static bool say_opposed(struct ins_buf *b, const struct ins_story *s)
     return true;
 }
 
+/* Whose write who missed, for every RW edge of the cycle; says only what these edges
+ * say, so it is true of any cycle that has some. */
+static bool say_missed(struct ins_buf *b, const struct ins_story *s)
+{
+    enum { MOST = 4 };
+    const struct ins_anomaly *a = s->a;
+    uint32_t misses = 0;
+    for (uint32_t i = 0; i < a->n_cycle; i++)
+        misses += a->edge[i].type == INS_RW;
+    if (!misses)
+        return false;
+    ins_buf_text(b, "No order of ");
+    say_names(b, s);
+    ins_buf_text(b, " explains what they read: ");
+    uint32_t said = 0;
+    for (uint32_t i = 0; i < a->n_cycle && said < MOST; i++) {
+        const struct ins_edge *e = &a->edge[i];
+        if (e->type != INS_RW)
+            continue;
+        ins_buf_text(b, !said ? "" : said + 1 == misses ? " and " : ", ");
+        ins_say_txn(b, s->h, e->from);
+        ins_buf_text(b, " missed ");
+        if (e->key != INS_NONE) {
+            ins_say_written(b, s->h, e->to, e->key);
+            ins_buf_text(b, " of ");
+        } else {
+            ins_buf_text(b, "a write of ");
+        }
+        ins_say_txn(b, s->h, e->to);
+        said++;
+    }
+    ins_buf_text(b, misses > MOST ? ", and so on." : ".");
+    return true;
+}
+
 static const char *cycle_words(const struct ins_anomaly *a)
 {
     switch ((int)a->kind) {
@@ -254,9 +289,6 @@ static const char *cycle_words(const struct ins_anomaly *a)
                "came before it.";
     case INS_LONG_FORK:
         return " disagree about which of two writes came first.";
-    case INS_G2_ITEM:
-        return " each read something before another of them changed it: whichever came "
-               "first, one of the reads is wrong.";
     default:
         return " can be put in no order that explains all of their reads.";
     }
@@ -348,7 +380,8 @@ static void say_what(struct ins_buf *b, const struct ins_story *s)
              (a->kind == INS_NON_MONO_READ_CO || a->kind == INS_FRACTURED_READ_CO ||
               a->kind == INS_CO_CONFLICT_CM))
         say_stale(b, s, stale);
-    else if (!say_overlooked(b, s) && !say_opposed(b, s)) {
+    else if (!say_overlooked(b, s) && !say_opposed(b, s) &&
+             (a->kind != INS_G2_ITEM || !say_missed(b, s))) {
         say_names(b, s);
         ins_buf_text(b, cycle_words(a));
     }

@@ -376,8 +376,9 @@ const struct ins_kind_text ins_kind_texts[INS_N_KINDS] = {
         {
             .title = "write skew",
             .meaning =
-                "Each transaction decided on what it read, and the other one changed "
-                "just that: a rule that both obey is broken by the two together.",
+                "Transactions wrote after reading what others of them changed "
+                "meanwhile: a rule that each of them obeys can be broken by all of "
+                "them together.",
             .definition =
                 "A cycle with two or more anti-dependencies (RW), at least two of "
                 "them in a row.",

@@ -5,6 +5,8 @@
 #ifndef INS_REPORT_H
 #define INS_REPORT_H
 
+#include "insula.h"
+
 #include "base/buf.h"
 #include "explain/result.h"
 
@@ -13,15 +15,15 @@ struct ins_report_item {
     const struct ins_history *history;
     const struct ins_result *result; /* NULL when it could not be checked */
     const char *error;               /* why, then */
+    const struct insula_run *run;    /* how it was recorded, or NULL */
     double load_seconds;
 };
 
 struct ins_report_options {
     bool color;
-    unsigned width;      /* columns, never 0 */
-    bool all;            /* every listed anomaly instead of the first ten */
-    bool quiet;          /* verdicts only */
-    const char *run_log; /* JSON lines, or NULL */
+    unsigned width; /* columns, never 0 */
+    bool all;       /* every listed anomaly instead of the first ten */
+    bool quiet;     /* verdicts only */
 };
 
 struct ins_report_writer {

@@ -5,23 +5,23 @@
 #include "explain/say.h"
 #include "explain/story.h"
 #include "explain/texts.h"
+#include "report/promised.h"
 #include "report/run.h"
 #include "web_bytes.h"
 
 #include <assert.h>
 
-/* One file that holds everything: web/report.{html,css,js} and the data as JSON.  The
- * data is capped, so that the report on the largest history still opens at once. */
+/* One file that holds everything: web/report.{html,css,js} and the data as JSON.  Every
+ * anomaly that is listed is drawn; what is capped is how much of one is. */
 
 enum {
-    MOST_ANOMALIES = 60, /* of one history */
-    MOST_TXNS = 160,     /* of one anomaly */
+    MOST_TXNS = 160, /* of one anomaly */
     MOST_EDGES = 600,
     MOST_CASES = 40,
     MOST_OPS = 24 /* of one transaction, besides those that matter */
 };
-/* Anomalies stop being added when the data has grown to this. */
-static const size_t ENOUGH_BYTES = 1200000;
+/* Reasons below the cycles are left out when the data has grown to this. */
+static const size_t ENOUGH_BYTES = 12000000;
 
 /* ---- JSON that may stand inside a script element ---- */
 
@@ -60,10 +60,14 @@ static void put_said(struct ins_buf *b, struct ins_buf *text)
 struct sheet {
     struct ins_buf *b;
     const struct ins_story *s;
-    struct ins_buf text; /* scratch */
-    uint32_t *place;     /* by place in s->txn: its number in the data, or INS_NONE */
-    uint32_t n_edges;    /* of the story that are drawn */
-    uint32_t n_extra;    /* premises made here, after those */
+    const struct insula_run *run;
+    const struct ins_vec_run_event *events;
+    bool brief;              /* the cycle alone, without what is below it */
+    struct ins_buf text;     /* scratch */
+    struct ins_buf headline; /* what it says, for who is named in it */
+    uint32_t *place;  /* by place in s->txn: its number in the data, or INS_NONE */
+    uint32_t n_edges; /* of the story that are drawn */
+    uint32_t n_extra; /* premises made here, after those */
 };
 
 static uint32_t place_of(const struct sheet *p, ins_txn t)
@@ -106,6 +110,32 @@ static void put_ops(struct sheet *p, ins_txn t)
     ins_buf_fmt(p->b, "],\"more\":%u", h->txn_op[t + 1] - h->txn_op[t] - shown);
 }
 
+static bool is_of_name(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           c == '_';
+}
+
+/* Does the headline name transaction t? */
+static bool is_named(struct sheet *p, ins_txn t)
+{
+    bool named = false;
+    ins_say_txn(&p->text, p->s->h, t);
+    const char *const all = p->headline.at;
+    const size_t len = p->headline.failed ? 0 : p->headline.len;
+    const size_t n = p->text.failed ? 0 : p->text.len;
+    for (size_t at = 0; n && at < len && !named; at++) {
+        const char *found = memmem(all + at, len - at, p->text.at, n);
+        if (!found)
+            break;
+        at = (size_t)(found - all);
+        named = (!at || !is_of_name(all[at - 1])) &&
+                (at + n == len || !is_of_name(all[at + n]));
+    }
+    p->text.len = 0;
+    return named;
+}
+
 static void put_txn(struct sheet *p, uint32_t i, uint32_t lane)
 {
     const struct ins_history *h = p->s->h;
@@ -115,6 +145,8 @@ static void put_txn(struct sheet *p, uint32_t i, uint32_t lane)
     put_said(p->b, &p->text);
     ins_buf_fmt(p->b, ",\"lane\":%u,\"rank\":%u,\"on\":%s", lane, p->s->rank[i],
                 p->s->on_cycle[i] ? "true" : "false");
+    if (!p->s->on_cycle[i] && is_named(p, t))
+        ins_buf_text(p->b, ",\"named\":true");
     const uint32_t line = t == INS_INIT ? h->init_line
                           : h->txn_line ? h->txn_line[t]
                                         : 0;
@@ -122,12 +154,16 @@ static void put_txn(struct sheet *p, uint32_t i, uint32_t lane)
         ins_buf_fmt(p->b, ",\"line\":%u", line);
     if (status_word(h, t))
         ins_buf_fmt(p->b, ",\"status\":\"%s\"", status_word(h, t));
-    if (h->has_times && !h->order_only && t != INS_INIT && h->txn_begin[t] != INS_NO_TIME) {
-        ins_buf_fmt(p->b, ",\"when\":\"%.6f s to ", (double)h->txn_begin[t] / 1e9);
+    if (h->has_times && !h->order_only && t != INS_INIT &&
+        h->txn_begin[t] != INS_NO_TIME) {
+        ins_buf_text(p->b, ",\"at\":[");
+        ins_buf_i64(p->b, h->txn_begin[t]);
+        ins_buf_char(p->b, ',');
         if (h->txn_end[t] == INS_NO_TIME)
-            ins_buf_text(p->b, "?\"");
+            ins_buf_text(p->b, "null");
         else
-            ins_buf_fmt(p->b, "%.6f s\"", (double)h->txn_end[t] / 1e9);
+            ins_buf_i64(p->b, h->txn_end[t]);
+        ins_buf_char(p->b, ']');
     }
     if (h->txn_node && h->txn_node[t]) {
         ins_buf_text(p->b, ",\"node\":");
@@ -296,9 +332,10 @@ static void put_edges(struct sheet *p)
 {
     const struct ins_anomaly *a = p->s->a;
     struct ins_edge made[2];
+    const uint32_t most = p->brief && !a->n_branches ? 0 : MOST_EDGES;
     p->n_edges = a->n_edges;
-    if (p->n_edges > MOST_EDGES)
-        p->n_edges = a->n_cycle > MOST_EDGES ? a->n_cycle : MOST_EDGES;
+    if (p->n_edges > most)
+        p->n_edges = a->n_cycle > most ? a->n_cycle : most;
     ins_buf_text(p->b, ",\n\"edges\":[");
     if (!a->n_edges)
         put_reads(p);
@@ -366,23 +403,39 @@ static void put_heading(struct sheet *p)
         first = false;
     }
     ins_buf_text(p->b, "],\"headline\":");
-    ins_say_headline(&p->text, p->s);
-    put_said(p->b, &p->text);
-    ins_buf_text(p->b, ",\"meaning\":");
-    ins_buf_text(&p->text, ins_kind_texts[a->kind].meaning);
-    if (ins_suffix_texts[a->suffix])
-        ins_buf_fmt(&p->text, " %s", ins_suffix_texts[a->suffix]);
-    put_said(p->b, &p->text);
+    ins_say_headline(&p->headline, p->s);
+    if (p->headline.failed)
+        p->b->failed = 1;
+    else
+        put_json(p->b, p->headline.at, p->headline.len);
+    int64_t from, to;
+    if (ins_run_span(p->s, &from, &to)) {
+        ins_buf_text(p->b, ",\"span\":[");
+        ins_buf_i64(p->b, from);
+        ins_buf_char(p->b, ',');
+        ins_buf_i64(p->b, to);
+        ins_buf_char(p->b, ']');
+    }
+    if (p->run && ins_say_moments(&p->text, p->s, p->events)) {
+        ins_buf_text(p->b, ",\"moments\":");
+        put_said(p->b, &p->text);
+    }
+    if (ins_anomaly_beyond(p->run, a))
+        ins_buf_text(p->b, ",\"beyond\":true");
 }
 
-static enum ins_status put_anomaly(struct ins_buf *b, const struct ins_history *h,
+static enum ins_status put_anomaly(struct ins_buf *b, const struct sheet *how,
+                                   const struct ins_history *h,
                                    const struct ins_anomaly *a, struct ins_error *err)
 {
     struct ins_story s;
     enum ins_status st = ins_story_init(&s, h, a, err);
     if (st)
         return st;
-    struct sheet p = {.b = b, .s = &s, .place = INS_NEW(uint32_t, s.n_txns + 1)};
+    struct sheet p = *how;
+    p.b = b;
+    p.s = &s;
+    p.place = INS_NEW(uint32_t, s.n_txns + 1);
     if (p.place) {
         put_heading(&p);
         put_cast(&p);
@@ -393,6 +446,7 @@ static enum ins_status put_anomaly(struct ins_buf *b, const struct ins_history *
         st = ins_nomem(err, "a report");
     }
     ins_buf_release(&p.text);
+    ins_buf_release(&p.headline);
     ins_free(p.place);
     ins_story_release(&s);
     return st;
@@ -436,8 +490,9 @@ static void put_meaning(struct ins_buf *b, enum ins_level level)
     ins_buf_release(&text);
 }
 
-static void put_levels(struct ins_buf *b, const struct ins_result *r)
+static void put_levels(struct ins_buf *b, const struct ins_report_item *item)
 {
+    const struct ins_result *r = item->result;
     bool first = true;
     ins_buf_text(b, ",\n\"levels\":[");
     for (int l = 0; l < INS_N_LEVELS; l++) {
@@ -455,6 +510,8 @@ static void put_levels(struct ins_buf *b, const struct ins_result *r)
         }
         if (ins_levels_has(r->without_sessions, (enum ins_level)l))
             ins_buf_text(b, ",\"free\":true");
+        if (ins_level_beyond(item->run, (enum ins_level)l))
+            ins_buf_text(b, ",\"beyond\":true");
         ins_buf_char(b, '}');
         first = false;
     }
@@ -468,6 +525,7 @@ static void put_levels(struct ins_buf *b, const struct ins_result *r)
 static void put_counts(struct ins_buf *b, const struct ins_result *r)
 {
     char name[64];
+    struct ins_buf text = {0};
     bool first = true;
     ins_buf_text(b, ",\n\"total\":");
     ins_buf_u64(b, ins_found_total(r));
@@ -479,10 +537,61 @@ static void put_counts(struct ins_buf *b, const struct ins_result *r)
             ins_anomaly_name((enum ins_kind)k, (enum ins_suffix)s, name, sizeof name);
             ins_buf_fmt(b, "%s{\"name\":\"%s\",\"count\":", first ? "" : ",", name);
             ins_buf_u64(b, r->count[k][s]);
+            ins_buf_text(b, ",\"meaning\":");
+            ins_buf_text(&text, ins_kind_texts[k].meaning);
+            if (ins_suffix_texts[s])
+                ins_buf_fmt(&text, " %s", ins_suffix_texts[s]);
+            put_said(b, &text);
             ins_buf_char(b, '}');
             first = false;
         }
+    ins_buf_release(&text);
     ins_buf_char(b, ']');
+}
+
+/* How it was recorded, and what the run is worth. */
+static enum ins_status put_run(struct ins_buf *b, const struct ins_report_item *item,
+                               struct ins_vec_run_event *events, struct ins_error *err)
+{
+    const struct insula_run *run = item->run;
+    struct ins_buf text = {0};
+    struct ins_power power;
+    const enum ins_status st = ins_power_measure(&power, item->history, err);
+    if (st)
+        return st;
+    const struct ins_run_lines lines = ins_run_read(events, run->log);
+    const enum ins_promise p = ins_promise_of(item->result, run->promise);
+    ins_buf_fmt(b, ",\n\"promise\":{\"verdict\":\"%s\",\"line\":",
+                p == INS_PROMISE_NONE ? "none" : ins_promise_word(p));
+    ins_say_promise(&text, item);
+    put_said(b, &text);
+    ins_buf_text(b, ",\"source\":");
+    put_string(b, run->source);
+    ins_buf_text(b, ",\"setup\":");
+    ins_say_setup(&text, run);
+    put_said(b, &text);
+    ins_buf_text(b, ",\"power\":");
+    ins_say_power(&text, &power);
+    put_said(b, &text);
+    if (ins_say_weakness(&text, &power, p)) {
+        ins_buf_text(b, ",\"weak\":");
+        put_said(b, &text);
+    }
+    ins_buf_fmt(b, ",\"faults\":%llu,\"errors\":%llu,\"lost\":%zu},\n\"events\":[",
+                (unsigned long long)run->faults, (unsigned long long)run->errors,
+                lines.lost);
+    for (size_t i = 0; i < events->len; i++) {
+        ins_buf_fmt(b, "%s[", i ? "," : "");
+        ins_buf_i64(b, events->at[i].time);
+        ins_buf_char(b, ',');
+        put_string(b, events->at[i].name);
+        ins_buf_char(b, ',');
+        put_string(b, events->at[i].where);
+        ins_buf_char(b, ']');
+    }
+    ins_buf_char(b, ']');
+    ins_buf_release(&text);
+    return INS_OK;
 }
 
 static void put_cost(struct ins_buf *b, const struct ins_report_item *item)
@@ -504,19 +613,21 @@ static void put_cost(struct ins_buf *b, const struct ins_report_item *item)
 }
 
 static enum ins_status put_anomalies(struct ins_buf *b,
-                                     const struct ins_report_item *item, size_t *used,
-                                     struct ins_error *err)
+                                     const struct ins_report_item *item,
+                                     const struct ins_vec_run_event *events,
+                                     size_t *used, struct ins_error *err)
 {
     const struct ins_result *r = item->result;
     uint32_t *order = NULL;
     ins_buf_text(b, ",\n\"anomalies\":[");
     enum ins_status st = ins_story_order(r, &order, err);
     struct ins_buf one = {0};
-    for (size_t i = 0; i < r->anomaly.len && i < MOST_ANOMALIES && !st; i++) {
+    for (size_t i = 0; i < r->anomaly.len && !st; i++) {
+        const struct sheet how = {
+            .run = item->run, .events = events, .brief = *used > ENOUGH_BYTES};
         one.len = 0;
-        st = put_anomaly(&one, item->history, &r->anomaly.at[order[i]], err);
-        /* The first is shown however large it is; the caps above bound it. */
-        if (st || one.failed || (i && *used + one.len > ENOUGH_BYTES))
+        st = put_anomaly(&one, &how, item->history, &r->anomaly.at[order[i]], err);
+        if (st || one.failed)
             break;
         ins_buf_text(b, i ? ",\n" : "\n");
         ins_buf_bytes(b, one.at, one.len);
@@ -531,8 +642,7 @@ static enum ins_status put_anomalies(struct ins_buf *b,
 }
 
 static enum ins_status put_item(struct ins_buf *b, const struct ins_report_item *item,
-                                const char *run_log, size_t *used,
-                                struct ins_error *err)
+                                size_t *used, struct ins_error *err)
 {
     ins_buf_text(b, "{\"path\":");
     put_string(b, item->path);
@@ -542,33 +652,34 @@ static enum ins_status put_item(struct ins_buf *b, const struct ins_report_item 
         ins_buf_char(b, '}');
         return INS_OK;
     }
+    struct ins_vec_run_event events = {0};
     ins_buf_text(b, ",\"facts\":");
     put_facts(b, item->history);
     if (item->history->note[0]) {
         ins_buf_text(b, ",\"note\":");
         put_string(b, item->history->note);
     }
-    put_levels(b, item->result);
+    put_levels(b, item);
     put_counts(b, item->result);
     put_cost(b, item);
     ins_run_put_rates(b, item->history);
-    if (run_log)
-        ins_run_put_events(b, run_log, put_json);
-    const enum ins_status st = put_anomalies(b, item, used, err);
+    enum ins_status st = item->run ? put_run(b, item, &events, err) : INS_OK;
+    if (!st)
+        st = put_anomalies(b, item, &events, used, err);
     ins_buf_char(b, '}');
+    ins_vec_run_event_release(&events);
     return st;
 }
 
 static enum ins_status put_data(struct ins_buf *b, const struct ins_report_item *item,
-                                size_t count, const struct ins_report_options *o,
-                                struct ins_error *err)
+                                size_t count, struct ins_error *err)
 {
     size_t used = 0;
     enum ins_status st = INS_OK;
     ins_buf_text(b, "{\"insula\":\"" INSULA_VERSION "\",\"histories\":[");
     for (size_t i = 0; i < count && !st; i++) {
         ins_buf_text(b, i ? ",\n" : "\n");
-        st = put_item(b, &item[i], count == 1 ? o->run_log : NULL, &used, err);
+        st = put_item(b, &item[i], &used, err);
     }
     ins_buf_text(b, "]}");
     return st;
@@ -588,10 +699,11 @@ enum ins_status ins_report_html(struct ins_buf *b, const struct ins_report_item 
                                 size_t count, const struct ins_report_options *o,
                                 struct ins_error *err)
 {
+    (void)o;
     const char *frame = copy_to(b, (const char *)web_html, "@CSS@");
     ins_buf_bytes(b, (const char *)web_css, web_css_len);
     frame = copy_to(b, frame, "@DATA@");
-    const enum ins_status st = put_data(b, item, count, o, err);
+    const enum ins_status st = put_data(b, item, count, err);
     frame = copy_to(b, frame, "@JS@");
     ins_buf_bytes(b, (const char *)web_js, web_js_len);
     ins_buf_text(b, frame);

@@ -4,6 +4,8 @@
 
 #include "explain/say.h"
 #include "explain/story.h"
+#include "report/promised.h"
+#include "report/run.h"
 
 #include <math.h>
 
@@ -52,8 +54,9 @@ static void put_names(struct ins_buf *b, const struct ins_result *r,
         }
 }
 
-static void put_levels(struct ins_buf *b, const struct ins_result *r)
+static void put_levels(struct ins_buf *b, const struct ins_report_item *item)
 {
+    const struct ins_result *r = item->result;
     bool first = true;
     ins_buf_text(b, "\n   \"levels\": [");
     for (int l = 0; l < INS_N_LEVELS; l++) {
@@ -64,6 +67,10 @@ static void put_levels(struct ins_buf *b, const struct ins_result *r)
             b, "%s\n     {\"level\": \"%s\", \"verdict\": \"%s\", \"seconds\": ",
             first ? "" : ",", ins_level_table[l].id, ins_verdict_word(level->verdict));
         put_seconds(b, level->seconds);
+        if (item->run)
+            ins_buf_fmt(b, ", \"promised\": %s",
+                        ins_level_beyond(item->run, (enum ins_level)l) ? "false"
+                                                                       : "true");
         if (level->verdict == INS_FAIL) {
             ins_buf_text(b, ", \"anomalies\": [");
             put_names(b, r, (enum ins_level)l);
@@ -190,11 +197,28 @@ static void put_cases(struct ins_buf *b, const struct ins_story *s)
     ins_buf_char(b, ']');
 }
 
-static enum ins_status put_anomaly(struct ins_buf *b, const struct ins_history *h,
-                                   const struct ins_anomaly *a, struct ins_error *err)
+/* When it was, and whether it breaks the promise. */
+static void put_moments(struct ins_buf *b, const struct insula_run *run,
+                        const struct ins_story *s,
+                        const struct ins_vec_run_event *events)
+{
+    struct ins_buf text = {0};
+    ins_buf_fmt(b, ", \"breaks_promise\": %s,\n      \"when\": ",
+                ins_anomaly_beyond(run, s->a) ? "false" : "true");
+    if (ins_say_moments(&text, s, events))
+        flush_string(b, &text);
+    else
+        ins_buf_text(b, "null");
+}
+
+static enum ins_status put_anomaly(struct ins_buf *b,
+                                   const struct ins_report_item *item,
+                                   const struct ins_anomaly *a,
+                                   const struct ins_vec_run_event *events,
+                                   struct ins_error *err)
 {
     struct ins_story s;
-    const enum ins_status st = ins_story_init(&s, h, a, err);
+    const enum ins_status st = ins_story_init(&s, item->history, a, err);
     if (st)
         return st;
     char name[64];
@@ -204,8 +228,10 @@ static enum ins_status put_anomaly(struct ins_buf *b, const struct ins_history *
         ins_buf_fmt(b, "\"%c\"", ins_kind_table[a->kind].letter);
     else
         ins_buf_text(b, "null");
-    ins_buf_fmt(b, ", \"breaks\": \"%s\",\n      \"transactions\": [",
-                ins_level_table[a->breaks].id);
+    ins_buf_fmt(b, ", \"breaks\": \"%s\"", ins_level_table[a->breaks].id);
+    if (item->run)
+        put_moments(b, item->run, &s, events);
+    ins_buf_text(b, ",\n      \"transactions\": [");
     for (uint32_t i = 0; i < s.n_txns; i++) {
         ins_buf_text(b, i ? ",\n         " : "\n         ");
         put_member(b, &s, s.txn[i]);
@@ -247,10 +273,114 @@ static void put_stages(struct ins_buf *b, const struct ins_report_item *item)
     ins_buf_u64(b, r->peak_rss);
 }
 
+static void put_promise(struct ins_buf *b, const struct ins_report_item *item)
+{
+    const struct insula_run *run = item->run;
+    struct ins_buf line = {0};
+    ins_buf_text(b, "\n   \"promise\": {\"verdict\": ");
+    put_string(b, ins_promise_word(ins_promise_of(item->result, run->promise)));
+    ins_buf_text(b, ", \"level\": ");
+    if (run->promise[0])
+        put_string(b, run->promise);
+    else
+        ins_buf_text(b, "null");
+    ins_buf_text(b, ",\n     \"line\": ");
+    ins_say_promise(&line, item);
+    flush_string(b, &line);
+    ins_buf_text(b, ",\n     \"source\": ");
+    put_string(b, run->source);
+    ins_buf_text(b, "},");
+}
+
+static void put_setup(struct ins_buf *b, const struct ins_report_item *item)
+{
+    const struct insula_run *run = item->run;
+    const struct ins_history *h = item->history;
+    ins_buf_text(b, "\n   \"database\": ");
+    put_string(b, run->database);
+    ins_buf_text(b, ", \"isolation\": ");
+    put_string(b, run->isolation);
+    ins_buf_text(b, ", \"server_isolation\": ");
+    put_string(b, run->server_isolation);
+    ins_buf_text(b, ",\n   \"workload\": ");
+    put_string(b, run->workload);
+    ins_buf_text(b, ", \"seed\": ");
+    ins_buf_u64(b, run->seed);
+    ins_buf_text(b, ", \"settings\": {");
+    for (size_t i = 0; i < run->n_settings; i++) {
+        ins_buf_text(b, i ? ", " : "");
+        put_string(b, run->settings[i].name);
+        ins_buf_text(b, ": ");
+        put_string(b, run->settings[i].value);
+    }
+    ins_buf_fmt(b,
+                "},\n   \"outcomes\": {\"committed\": %u, \"aborted\": %u, "
+                "\"indeterminate\": %u, \"errors\": ",
+                h->n_by_status[INS_COMMITTED], h->n_by_status[INS_ABORTED],
+                h->n_by_status[INS_INDETERMINATE] + h->n_by_status[INS_OBSERVED]);
+    ins_buf_u64(b, run->errors);
+    ins_buf_fmt(b, "}, \"stopped\": %s,", run->stopped ? "true" : "false");
+}
+
+static void put_faults(struct ins_buf *b, const struct ins_vec_run_event *events)
+{
+    ins_buf_text(b, "\n   \"faults\": [");
+    for (size_t i = 0; i < events->len; i++) {
+        const struct ins_run_event *e = &events->at[i];
+        ins_buf_fmt(b, "%s{\"time_s\": %.6f, \"event\": ", i ? ",\n     " : "",
+                    (double)e->time / 1e9);
+        put_string(b, e->name);
+        if (e->where[0]) {
+            ins_buf_text(b, ", \"node\": ");
+            put_string(b, e->where);
+        }
+        ins_buf_char(b, '}');
+    }
+    ins_buf_text(b, "],");
+}
+
+static void put_power(struct ins_buf *b, const struct ins_power *p,
+                      enum ins_promise found)
+{
+    struct ins_buf text = {0};
+    ins_buf_text(b, "\n   \"power\": {\"committed\": ");
+    ins_buf_u64(b, p->committed);
+    ins_buf_fmt(b, ", \"aborted_share\": %.4f",
+                p->transactions ? (double)p->aborted / (double)p->transactions : 0);
+    if (p->timed) {
+        ins_buf_fmt(b, ", \"open\": %.2f, \"overlapped\": ", p->open);
+        ins_buf_u64(b, p->overlapped);
+        ins_buf_text(b, ", \"conflicted\": ");
+        ins_buf_u64(b, p->conflicted);
+    }
+    ins_buf_text(b, ", \"weakness\": ");
+    if (ins_say_weakness(&text, p, found))
+        flush_string(b, &text);
+    else
+        ins_buf_text(b, "null");
+    ins_buf_text(b, "},");
+}
+
+/* How it was recorded; the promise comes before all else. */
+static enum ins_status put_run(struct ins_buf *b, const struct ins_report_item *item,
+                               struct ins_vec_run_event *events, struct ins_error *err)
+{
+    struct ins_power power;
+    const enum ins_status st = ins_power_measure(&power, item->history, err);
+    if (st)
+        return st;
+    (void)ins_run_read(events, item->run->log);
+    put_promise(b, item);
+    put_setup(b, item);
+    put_faults(b, events);
+    put_power(b, &power, ins_promise_of(item->result, item->run->promise));
+    return INS_OK;
+}
+
 static void put_subject(struct ins_buf *b, const struct ins_report_item *item)
 {
     const struct ins_history *h = item->history;
-    ins_buf_text(b, "{\n   \"path\": ");
+    ins_buf_text(b, "\n   \"path\": ");
     put_string(b, item->path);
     ins_buf_text(b, ", \"format\": ");
     put_string(b, h->format);
@@ -280,17 +410,22 @@ static enum ins_status put_item(struct ins_buf *b, const struct ins_report_item 
         ins_buf_char(b, '}');
         return INS_OK;
     }
+    struct ins_vec_run_event events = {0};
+    uint32_t *order = NULL;
+    ins_buf_char(b, '{');
+    enum ins_status st = item->run ? put_run(b, item, &events, err) : INS_OK;
     put_subject(b, item);
-    put_levels(b, r);
+    put_levels(b, item);
     put_counts(b, r);
     ins_buf_text(b, "\n   \"anomalies\": [");
-    uint32_t *order = NULL;
-    enum ins_status st = ins_story_order(r, &order, err);
+    if (!st)
+        st = ins_story_order(r, &order, err);
     for (size_t i = 0; i < r->anomaly.len && !st; i++) {
         ins_buf_text(b, i ? "," : "");
-        st = put_anomaly(b, item->history, &r->anomaly.at[order[i]], err);
+        st = put_anomaly(b, item, &r->anomaly.at[order[i]], &events, err);
     }
     ins_free(order);
+    ins_vec_run_event_release(&events);
     ins_buf_text(b, "],");
     put_stages(b, item);
     ins_buf_char(b, '}');

@@ -2,8 +2,10 @@
 
 #include "explain/say.h"
 #include "explain/story.h"
+#include "report/promised.h"
 
-/* A test suite for each history, a test case for each level. */
+/* A test suite for each history, a test case for each level.  Of a recorded run the
+ * promise is a case too, and levels beyond it cannot fail: they are skipped. */
 
 enum { FEW = 10 };
 
@@ -95,16 +97,44 @@ static enum ins_status put_case(struct ins_buf *b, const struct ins_report_item 
     attribute(b, "classname", item->path);
     ins_buf_fmt(b, " name=\"%s (%s)\" time=\"%.6f\"", ins_level_table[level].name,
                 ins_level_table[level].id, l->seconds);
-    if (l->verdict == INS_FAIL)
+    const bool beyond = ins_level_beyond(item->run, level);
+    if (l->verdict == INS_FAIL && !beyond)
         return put_failure(b, item, level, order, err);
     if (l->verdict == INS_PASS) {
         ins_buf_text(b, "/>\n");
         return INS_OK;
     }
-    ins_buf_text(b, ">\n      <skipped");
-    attribute(b, "message", l->why ? l->why : "unknown");
-    ins_buf_text(b, "/>\n    </testcase>\n");
+    ins_buf_text(b, ">\n      <skipped message=\"");
+    if (l->verdict == INS_FAIL) {
+        struct ins_buf names = {0};
+        names_of(&names, item->result, level);
+        ins_buf_text(b, "not promised: ");
+        ins_buf_xml(b, names.failed ? "" : names.at, names.failed ? 0 : names.len);
+        ins_buf_release(&names);
+    } else {
+        const char *why = l->why ? l->why : "unknown";
+        ins_buf_xml(b, why, strlen(why));
+    }
+    ins_buf_text(b, "\"/>\n    </testcase>\n");
     return INS_OK;
+}
+
+static void put_promise(struct ins_buf *b, const struct ins_report_item *item)
+{
+    const enum ins_promise p = ins_promise_of(item->result, item->run->promise);
+    struct ins_buf line = {0};
+    ins_say_promise(&line, item);
+    ins_buf_text(b, "    <testcase");
+    attribute(b, "classname", item->path);
+    ins_buf_text(b, " name=\"promise\">\n      ");
+    ins_buf_text(b, p == INS_PROMISE_BROKEN ? "<failure type=\"promise\" message=\""
+                    : p == INS_PROMISE_OPEN ? "<skipped message=\""
+                                            : "<system-out>");
+    ins_buf_xml(b, line.failed ? "" : line.at, line.failed ? 0 : line.len);
+    ins_buf_text(b, p == INS_PROMISE_BROKEN || p == INS_PROMISE_OPEN ? "\"/>"
+                                                                     : "</system-out>");
+    ins_buf_text(b, "\n    </testcase>\n");
+    ins_buf_release(&line);
 }
 
 struct tally {
@@ -112,13 +142,22 @@ struct tally {
     double seconds;
 };
 
-static struct tally count_levels(const struct ins_result *r)
+static struct tally count_cases(const struct ins_report_item *item)
 {
+    const struct ins_result *r = item->result;
     struct tally t = {0};
+    if (item->run) {
+        const enum ins_promise p = ins_promise_of(r, item->run->promise);
+        t.tests = 1;
+        t.failures = p == INS_PROMISE_BROKEN;
+        t.skipped = p == INS_PROMISE_OPEN;
+    }
     for (int l = 0; l < INS_N_LEVELS; l++) {
+        const bool failed = r->level[l].verdict == INS_FAIL;
+        const bool beyond = ins_level_beyond(item->run, (enum ins_level)l);
         t.tests += r->level[l].verdict != INS_NOT_ASKED;
-        t.failures += r->level[l].verdict == INS_FAIL;
-        t.skipped += r->level[l].verdict == INS_UNDECIDED;
+        t.failures += failed && !beyond;
+        t.skipped += r->level[l].verdict == INS_UNDECIDED || (failed && beyond);
         t.seconds += r->level[l].seconds;
     }
     return t;
@@ -144,13 +183,15 @@ static enum ins_status put_suite(struct ins_buf *b, const struct ins_report_item
         put_unchecked(b, item);
         return INS_OK;
     }
-    const struct tally t = count_levels(r);
+    const struct tally t = count_cases(item);
     ins_buf_text(b, "  <testsuite");
     attribute(b, "name", item->path);
     ins_buf_fmt(b,
                 " tests=\"%u\" failures=\"%u\" errors=\"0\" skipped=\"%u\" "
                 "time=\"%.6f\">\n",
                 t.tests, t.failures, t.skipped, t.seconds);
+    if (item->run)
+        put_promise(b, item);
     uint32_t *order = NULL;
     enum ins_status st = ins_story_order(r, &order, err);
     for (int l = 0; l < INS_N_LEVELS && !st; l++)

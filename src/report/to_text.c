@@ -4,6 +4,8 @@
 #include "explain/story.h"
 #include "explain/texts.h"
 #include "explain/wrap.h"
+#include "report/promised.h"
+#include "report/run.h"
 
 /* A report for a terminal: the verdicts, then every anomaly as a small story. */
 
@@ -20,6 +22,8 @@ struct page {
     struct ins_buf *b;
     const struct ins_report_options *o;
     const struct ins_history *h;
+    const struct insula_run *run;    /* of the history, or NULL */
+    struct ins_vec_run_event events; /* of that run */
     unsigned width;
     uint64_t meant[INS_N_SUFFIXES]; /* kinds whose meaning was said */
 };
@@ -111,6 +115,53 @@ static void print_subject(const struct page *p, const struct ins_report_item *it
     ins_buf_char(p->b, '\n');
 }
 
+/* ---- how it was recorded ---- */
+
+static void print_line(const struct page *p, enum ink color, struct ins_buf *text)
+{
+    ins_blanks(p->b, 2);
+    ink(p, color);
+    wrapped(p, text, 2, 2);
+    ink(p, PLAIN);
+    ins_buf_char(p->b, '\n');
+    text->len = 0;
+}
+
+static enum ins_status print_run(const struct page *p,
+                                 const struct ins_report_item *item,
+                                 struct ins_error *err)
+{
+    static const enum ink color[] = {[INS_PROMISE_NONE] = BOLD,
+                                     [INS_PROMISE_KEPT] = GREEN,
+                                     [INS_PROMISE_BROKEN] = RED,
+                                     [INS_PROMISE_OPEN] = YELLOW};
+    struct ins_power power;
+    const enum ins_status st = ins_power_measure(&power, p->h, err);
+    if (st)
+        return st;
+    struct ins_buf text = {0};
+    const enum ins_promise found = ins_promise_of(item->result, p->run->promise);
+    ins_say_promise(&text, item);
+    ink(p, color[found]);
+    wrapped(p, &text, 0, 2);
+    ink(p, PLAIN);
+    ins_buf_char(p->b, '\n');
+    text.len = 0;
+    if (!p->o->quiet) {
+        ins_buf_text(&text, p->run->source);
+        print_line(p, DIM, &text);
+        ins_say_setup(&text, p->run);
+        print_line(p, PLAIN, &text);
+        ins_say_power(&text, &power);
+        print_line(p, PLAIN, &text);
+    }
+    if (ins_say_weakness(&text, &power, found))
+        print_line(p, YELLOW, &text);
+    ins_buf_release(&text);
+    ins_buf_char(p->b, '\n');
+    return INS_OK;
+}
+
 /* ---- the verdict table ---- */
 
 static bool broke_some(const struct ins_result *r, ins_levels set, enum ins_kind kind,
@@ -182,9 +233,14 @@ static void print_remark(const struct page *p, const struct columns *c,
                          const struct ins_result *r, enum ins_level level, unsigned at)
 {
     struct ins_buf text = {0};
-    if (r->level[level].verdict == INS_UNDECIDED && r->level[level].why)
+    const enum ins_verdict v = r->level[level].verdict;
+    const bool beyond = ins_level_beyond(p->run, level);
+    const bool more = (v == INS_UNDECIDED && r->level[level].why) || v == INS_FAIL;
+    if (beyond)
+        ins_buf_text(&text, more ? "not promised: " : "not promised");
+    if (v == INS_UNDECIDED && r->level[level].why)
         ins_buf_text(&text, r->level[level].why);
-    else if (r->level[level].verdict == INS_FAIL)
+    else if (v == INS_FAIL)
         say_found(&text, r, level);
     if (ins_levels_has(r->without_sessions, level))
         ins_buf_text(&text, "; holds when sessions are ignored");
@@ -205,7 +261,9 @@ static void print_level(const struct page *p, const struct columns *c,
     const enum ins_verdict v = r->level[level].verdict;
     ins_buf_fmt(p->b, "  %-*s %-*s  ", c->id, ins_level_table[level].id, c->name,
                 ins_level_table[level].name);
-    inked(p, verdict_ink(v), v == INS_FAIL ? "FAIL" : ins_verdict_word(v));
+    const bool alarm = v == INS_FAIL && !ins_level_beyond(p->run, level);
+    inked(p, v == INS_FAIL && !alarm ? YELLOW : verdict_ink(v),
+          alarm ? "FAIL" : ins_verdict_word(v));
     unsigned at = c->verdict + (unsigned)(v == INS_UNDECIDED ? 7 : 4);
     struct ins_buf time = {0};
     ins_say_seconds(&time, r->level[level].seconds);
@@ -583,6 +641,18 @@ static void print_meaning(struct page *p, const struct ins_anomaly *a)
     ins_buf_release(&text);
 }
 
+/* When it was, for a run: on the clock of its log. */
+static void print_moments(const struct page *p, const struct ins_story *s)
+{
+    struct ins_buf text = {0};
+    if (p->run && ins_say_moments(&text, s, &p->events)) {
+        ins_blanks(p->b, 4);
+        wrapped(p, &text, 4, 4);
+        ins_buf_text(p->b, ".\n");
+    }
+    ins_buf_release(&text);
+}
+
 static enum ins_status print_anomaly(struct page *p, const struct ins_anomaly *a,
                                      unsigned number, struct ins_error *err)
 {
@@ -606,7 +676,9 @@ static enum ins_status print_anomaly(struct page *p, const struct ins_anomaly *a
     ins_blanks(p->b, 4);
     wrapped(p, &line, 4, 4);
     ins_buf_release(&line);
-    ins_buf_text(p->b, s.n_txns ? "\n\n" : "\n");
+    ins_buf_text(p->b, "\n");
+    print_moments(p, &s);
+    ins_buf_text(p->b, s.n_txns ? "\n" : "");
     print_cast(p, &s);
     print_reasons(p, &s);
     print_meaning(p, a);
@@ -614,25 +686,80 @@ static enum ins_status print_anomaly(struct page *p, const struct ins_anomaly *a
     return INS_OK;
 }
 
+/* One that the promise does not forbid: its name and headline, cut to a line. */
+static enum ins_status print_brief(const struct page *p, const struct ins_anomaly *a,
+                                   struct ins_error *err)
+{
+    struct ins_story s;
+    const enum ins_status st = ins_story_init(&s, p->h, a, err);
+    if (st)
+        return st;
+    char name[64];
+    ins_anomaly_name(a->kind, a->suffix, name, sizeof name);
+    struct ins_buf line = {0};
+    ins_buf_fmt(&line, "%s: ", name);
+    ins_say_headline(&line, &s);
+    ins_blanks(p->b, 2);
+    const unsigned room = p->width - 2;
+    if (line.failed) {
+        p->b->failed = 1;
+    } else if (ins_text_columns(line.at, line.len) <= room) {
+        ins_buf_bytes(p->b, line.at, line.len);
+    } else {
+        size_t n = line.len;
+        while (n &&
+               (ins_text_columns(line.at, n) >= room || (line.at[n] & 0xC0) == 0x80))
+            n--;
+        ins_buf_bytes(p->b, line.at, n);
+        ins_buf_text(p->b, "…");
+    }
+    ins_buf_char(p->b, '\n');
+    ins_buf_release(&line);
+    ins_story_release(&s);
+    return INS_OK;
+}
+
+/* The anomalies that are beyond the promise, or those that are not, in their order. */
+static enum ins_status print_some(struct page *p, const struct ins_result *r,
+                                  const uint32_t *order, bool beyond, size_t *printed,
+                                  struct ins_error *err)
+{
+    enum ins_status st = INS_OK;
+    unsigned number = 0;
+    for (size_t i = 0; i < r->anomaly.len && !st; i++) {
+        const struct ins_anomaly *a = &r->anomaly.at[order[i]];
+        if (ins_anomaly_beyond(p->run, a) != beyond || (number == FEW && !p->o->all))
+            continue;
+        if (beyond && !number)
+            ins_buf_text(p->b, "\nBeyond the promise:\n");
+        number++;
+        st = beyond ? print_brief(p, a, err) : print_anomaly(p, a, number, err);
+    }
+    *printed += number;
+    return st;
+}
+
 static enum ins_status print_anomalies(struct page *p, const struct ins_result *r,
                                        struct ins_error *err)
 {
     uint32_t *order = NULL;
-    const size_t listed = r->anomaly.len;
-    const size_t told = p->o->all || listed <= FEW ? listed : FEW;
+    size_t printed = 0, brief = 0;
     enum ins_status st = ins_story_order(r, &order, err);
-    for (size_t i = 0; i < told && !st; i++)
-        st = print_anomaly(p, &r->anomaly.at[order[i]], (unsigned)i + 1, err);
+    if (!st)
+        st = print_some(p, r, order, false, &printed, err);
+    if (!st && p->run)
+        st = print_some(p, r, order, true, &brief, err);
     ins_free(order);
     const uint64_t found = ins_found_total(r);
-    if (st || found <= told)
+    printed += brief;
+    if (st || found <= printed)
         return st;
     ins_buf_char(p->b, '\n');
     say_plural(p->b, found, "anomaly was", "anomalies were");
     ins_buf_text(p->b, " found; ");
-    ins_buf_fmt(p->b, "%zu %s told above", told, told == 1 ? "is" : "are");
-    if (told < listed)
-        ins_buf_fmt(p->b, ", --all tells %zu", listed);
+    ins_buf_fmt(p->b, "%zu %s told above", printed, printed == 1 ? "is" : "are");
+    if (printed < r->anomaly.len)
+        ins_buf_fmt(p->b, ", --all tells %zu", r->anomaly.len);
     ins_buf_text(p->b, ".\n");
     return INS_OK;
 }
@@ -649,9 +776,18 @@ static enum ins_status print_item(struct page *p, const struct ins_report_item *
         ins_buf_fmt(p->b, ": %s\n", item->error ? item->error : "unknown reason");
         return INS_OK;
     }
-    print_subject(p, item);
-    print_verdicts(p, item->result);
-    return p->o->quiet ? INS_OK : print_anomalies(p, item->result, err);
+    p->run = item->run;
+    if (p->run)
+        (void)ins_run_read(&p->events, p->run->log);
+    enum ins_status st = p->run ? print_run(p, item, err) : INS_OK;
+    if (!st) {
+        print_subject(p, item);
+        print_verdicts(p, item->result);
+    }
+    if (!st && !p->o->quiet)
+        st = print_anomalies(p, item->result, err);
+    ins_vec_run_event_release(&p->events);
+    return st;
 }
 
 static void print_totals(const struct page *p, const struct ins_report_item *item,

@@ -113,7 +113,7 @@ load common
     [ "$(stat_of full.insula .transactions.committed)" -gt 10 ]
 }
 
-@test "Ctrl-C ends the run in order: history saved, no process left" {
+@test "Ctrl-C ends the run in order: history saved, checked and reported, no process left" {
     need_postgres
     "$INSULA" test --db postgres: --time-limit 60 --seed 1 >out 2>&1 3>&- &
     recorder=$!
@@ -121,9 +121,12 @@ load common
     wait_for_journal "$(echo store/postgres-*)" 200
     kill -INT $recorder
     wait $recorder && status=0 || status=$?
-    [ "$status" = 130 ]
+    [ "$status" = 0 ]
     nothing_is_left
-    grep -q "stopped; the history is store/" out
+    grep -q "stopped; now what was recorded is checked, the history is store/" out
+    grep -q "^Promise kept: asked for serializable, PostgreSQL" out
+    [ "$(jq .histories[0].stopped store/latest/result.json)" = true ]
+    [ -s store/latest/report.html ]
     [ "$(stat_of store/latest/history.* .transactions.committed)" -gt 10 ]
 }
 
