@@ -53,6 +53,14 @@ void ins_certificate_exclusion(struct ins_certificate *c, const struct ins_engin
     ins_buf_char(&c->text, '\n');
 }
 
+uint32_t ins_certificate_key(const struct ins_engine *e, uint32_t ver)
+{
+    uint32_t op = e->h->txn_op[e->ver_txn[ver]];
+    while (!ins_writes_key(e->h, op, e->ver_key[ver]))
+        op++;
+    return op;
+}
+
 static void put_step(struct ins_certificate *c, const struct ins_engine *e,
                      const struct ins_argument *p, const struct ins_argument_step *s)
 {
@@ -73,7 +81,7 @@ static void put_step(struct ins_certificate *c, const struct ins_engine *e,
         ins_buf_fmt(&c->text, "from %u %u :", e->read_op[x], ins_read_writer(e, x));
         break;
     case INS_LINK_PAIR:
-        ins_buf_fmt(&c->text, "pair %u %u %u :", e->ver_key[x], from, to);
+        ins_buf_fmt(&c->text, "pair %u %u %u :", ins_certificate_key(e, x), from, to);
         break;
     default:
         ins_buf_fmt(&c->text, "list %u %u %u :", ins_list_reader(e, l), from, to);

@@ -18,6 +18,9 @@ void ins_certificate_argument(struct ins_certificate *c, const struct ins_engine
 void ins_certificate_search(struct ins_certificate *c, const struct ins_argument *p);
 void ins_certificate_head(struct ins_certificate *c, enum ins_level level,
                           const char *verdict);
+/* A key is named by an operation on it, as it has no number of its own in a file: a
+ * write of version `ver`. */
+uint32_t ins_certificate_key(const struct ins_engine *e, uint32_t ver);
 void ins_certificate_node(struct ins_certificate *c, const struct ins_engine *e,
                           uint32_t node);
 void ins_certificate_walk(struct ins_certificate *c, const struct ins_engine *e,

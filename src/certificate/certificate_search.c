@@ -14,8 +14,9 @@ static void put_vars(struct ins_certificate *c, const struct ins_refutation *q)
             continue;
         switch (v->kind) {
         case INS_VAR_ORDER:
-            ins_buf_fmt(&c->text, "order-var %u %u %u %u", n, e->ver_key[v->a],
-                        e->ver_txn[v->a], e->ver_txn[v->b]);
+            ins_buf_fmt(&c->text, "order-var %u %u %u %u", n,
+                        ins_certificate_key(e, v->a), e->ver_txn[v->a],
+                        e->ver_txn[v->b]);
             break;
         case INS_VAR_FROM:
             ins_buf_fmt(&c->text, "from-var %u %u %u", n,
@@ -30,8 +31,8 @@ static void put_vars(struct ins_certificate *c, const struct ins_refutation *q)
             ins_certificate_node(c, e, v->b);
             break;
         case INS_VAR_PLACE:
-            ins_buf_fmt(&c->text, "place-var %u %u %u %u", n, e->ver_key[v->a],
-                        e->ver_txn[v->a], v->b);
+            ins_buf_fmt(&c->text, "place-var %u %u %u %u", n,
+                        ins_certificate_key(e, v->a), e->ver_txn[v->a], v->b);
             break;
         }
         ins_buf_char(&c->text, '\n');
@@ -147,8 +148,8 @@ void ins_certificate_search(struct ins_certificate *c, const struct ins_argument
             ins_certificate_exclusion(c, e, p, i);
     for (size_t i = 0; i < q->p->known.len; i++) {
         const struct ins_known_order *k = &q->p->known.at[i];
-        ins_buf_fmt(&c->text, "before %u %u %u :", e->ver_key[k->a], e->ver_txn[k->a],
-                    e->ver_txn[k->b]);
+        ins_buf_fmt(&c->text, "before %u %u %u :", ins_certificate_key(e, k->a),
+                    e->ver_txn[k->a], e->ver_txn[k->b]);
         ins_certificate_walk(c, e, p, q->known[i]);
         ins_buf_char(&c->text, '\n');
     }

@@ -130,6 +130,12 @@ uint32_t ins_verify_number(struct ins_verifier *v, uint32_t below)
     return (uint32_t)x;
 }
 
+ins_key ins_verify_key(struct ins_verifier *v)
+{
+    const uint32_t op = ins_verify_number(v, v->h->n_ops);
+    return ins_verify_bad(v) ? 0 : ins_op_key(v->h, op);
+}
+
 static bool read_node(struct ins_verifier *v)
 {
     uint32_t commit = 0;

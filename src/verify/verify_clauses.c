@@ -301,7 +301,7 @@ static bool line_order(struct ins_verifier *v)
 {
     if (!claim_number(v))
         return false;
-    const ins_key k = ins_verify_number(v, v->h->n_keys);
+    const ins_key k = ins_verify_key(v);
     const ins_txn a = ins_verify_number(v, v->h->n_txns);
     const ins_txn b = ins_verify_number(v, v->h->n_txns);
     if (ins_verify_bad(v))
@@ -346,7 +346,7 @@ static bool line_place(struct ins_verifier *v)
 {
     if (!claim_number(v))
         return false;
-    const ins_key k = ins_verify_number(v, v->h->n_keys);
+    const ins_key k = ins_verify_key(v);
     const ins_txn t = ins_verify_number(v, v->h->n_txns);
     const uint32_t at = ins_verify_number(v, UINT32_MAX);
     if (ins_verify_bad(v))

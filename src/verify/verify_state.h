@@ -96,6 +96,8 @@ bool ins_verify_word(struct ins_verifier *v, const char *word); /* taken if ther
 bool ins_verify_end_of_line(struct ins_verifier *v);
 bool ins_verify_more(struct ins_verifier *v); /* is there another one? */
 uint32_t ins_verify_number(struct ins_verifier *v, uint32_t below);
+/* A key, named by an operation on it. */
+ins_key ins_verify_key(struct ins_verifier *v);
 /* Up to a colon or the end, to v->node. */
 bool ins_verify_nodes(struct ins_verifier *v);
 

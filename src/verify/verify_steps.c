@@ -165,7 +165,7 @@ static bool step_over(struct ins_verifier *v)
 
 static bool step_pair(struct ins_verifier *v)
 {
-    const ins_key k = ins_verify_number(v, v->h->n_keys);
+    const ins_key k = ins_verify_key(v);
     const ins_txn a = ins_verify_number(v, v->h->n_txns);
     const ins_txn b = ins_verify_number(v, v->h->n_txns);
     if (!read_walk(v) || !writes(v, a, k) || !writes(v, b, k))
@@ -440,7 +440,7 @@ static bool step_nobody(struct ins_verifier *v)
 
 static bool step_before(struct ins_verifier *v)
 {
-    const ins_key k = ins_verify_number(v, v->h->n_keys);
+    const ins_key k = ins_verify_key(v);
     const ins_txn a = ins_verify_number(v, v->h->n_txns);
     const ins_txn b = ins_verify_number(v, v->h->n_txns);
     if (!read_walk(v))
