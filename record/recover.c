@@ -53,8 +53,8 @@ static int read_begin(struct reader *r, char *at)
     }
     while (*at == ' ') {
         static const char letters[] = "rwla";
-        static const enum ins_kind kinds[] = {INS_READ, INS_WRITE, INS_READ_LIST,
-                                              INS_APPEND};
+        static const enum ins_op_choice kinds[] = {INS_READ, INS_WRITE, INS_READ_LIST,
+                                                   INS_APPEND};
         const char *letter = at[1] ? strchr(letters, at[1]) : NULL;
         if (!letter || r->plan.count == INS_PLAN_MAX)
             return malformed(r, "an operation");

@@ -14,7 +14,7 @@
 
 #define INS_PLAN_MAX 256
 
-enum ins_kind {
+enum ins_op_choice {
     INS_READ,
     INS_WRITE,
     INS_READ_LIST,
@@ -22,7 +22,7 @@ enum ins_kind {
 };
 
 struct ins_plan_op {
-    enum ins_kind kind;
+    enum ins_op_choice kind;
     int64_t key;
     int64_t value; /* of a write */
 };

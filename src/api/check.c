@@ -74,8 +74,6 @@ struct insula_result *insula_check(const struct insula_history *history,
         .max_listed = o->max_listed,
         .certificate = o->certificate != NULL,
         .limit = &limit,
-        .progress = limit.progress,
-        .progress_context = &copy,
     };
     struct ins_error err = {0};
     struct ins_result *r = NULL;

@@ -271,17 +271,16 @@ static void adopt(struct weak *w, const struct ins_solver *s)
             }
 }
 
-static enum ins_answer ask(struct weak *w)
+static enum ins_solver_answer ask(struct weak *w)
 {
     struct ins_solver *s = ins_solver_new(w->e.n_nodes);
-    struct ins_fed fed = {0};
     struct ins_error err = {0};
     if (!s)
         return INS_ANSWER_UNKNOWN;
     ins_solver_hint_order(s, w->pos);
     ins_problem_graph(&w->e, s);
-    ins_problem_feed(&w->p, s, &fed);
-    const enum ins_answer a = ins_solver_solve(s, w->e.limit, &err);
+    ins_problem_feed(&w->p, s);
+    const enum ins_solver_answer a = ins_solver_solve(s, w->e.limit, &err);
     if (a == INS_ANSWER_SAT)
         adopt(w, s);
     ins_solver_free(s);
@@ -299,7 +298,7 @@ static enum ins_verdict pass(struct weak *w, struct ins_result *r, bool certific
 static enum ins_verdict loop(struct weak *w, struct ins_result *r, bool certificate)
 {
     for (;;) {
-        const enum ins_answer a = ask(w);
+        const enum ins_solver_answer a = ask(w);
         if (a == INS_ANSWER_UNSAT)
             return ins_fail_with_search(&w->e, &w->p, r, certificate);
         if (a == INS_ANSWER_UNKNOWN || ins_limit_hit(w->e.limit))

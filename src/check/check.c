@@ -303,8 +303,6 @@ static enum ins_status check_rest(struct run *c)
         .limit = c->o->limit,
         .threads = c->o->threads,
         .certificate = c->o->certificate,
-        .progress = c->o->progress,
-        .progress_context = c->o->progress_context,
     };
     o.levels = c->asked & ins_result_with(c->r, INS_NOT_ASKED);
     ins_levels weak = 0;
@@ -333,14 +331,22 @@ static enum ins_status check_rest(struct run *c)
 
 /* ---- all levels ---- */
 
+/* Why some level may have no verdict. */
+static const char *stop_reason(struct run *c)
+{
+    if (c->o->limit && atomic_load(&c->o->limit->hit))
+        return ins_limit_reason(c->o->limit);
+    const size_t n = strlen(c->err->text) + 1;
+    char *copy = n > 1 ? ins_arena_alloc(&c->r->arena, n, 1) : NULL;
+    return copy ? memcpy(copy, c->err->text, n) : "stopped";
+}
+
 /* A failed level decides those that imply it; limits leave the rest unknown. */
 static void conclude(struct run *c)
 {
     struct ins_certificate *cert =
         c->o->certificate ? ins_certificate_get(c->r, c->h) : NULL;
-    const char *why = "stopped";
-    if (c->o->limit && atomic_load(&c->o->limit->hit))
-        why = ins_limit_reason(c->o->limit);
+    const char *why = stop_reason(c);
     const ins_levels failed = ins_result_with(c->r, INS_FAIL);
     INS_EACH_LEVEL(l, failed)
     {

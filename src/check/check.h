@@ -8,10 +8,6 @@
 #include "base/limit.h"
 #include "explain/result.h"
 
-/* Called now and then from one thread; non-zero cancels. */
-typedef int ins_progress(void *context, const char *stage, uint64_t done,
-                         uint64_t total);
-
 struct ins_check_options {
     ins_levels levels;   /* none: ins_levels_default, if the history can decide them */
     bool with_default;   /* those too, besides `levels` */
@@ -19,8 +15,6 @@ struct ins_check_options {
     unsigned max_listed; /* anomalies listed of each kind; 0: 100 */
     bool certificate;    /* keep what a certificate needs in the result */
     struct ins_limit *limit; /* may be NULL */
-    ins_progress *progress;  /* may be NULL */
-    void *progress_context;
 };
 
 /* The caller frees *out.  Fails only when nothing at all could be checked. */

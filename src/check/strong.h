@@ -15,9 +15,7 @@ struct ins_strong_options {
     ins_levels levels;       /* others are ignored */
     struct ins_limit *limit; /* may be NULL */
     unsigned threads;
-    bool certificate;       /* fill r->certificate */
-    ins_progress *progress; /* may be NULL */
-    void *progress_context;
+    bool certificate; /* fill r->certificate */
 };
 
 /* Fill r->level for the levels asked that ask for version orders and have no verdict

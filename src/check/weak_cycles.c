@@ -161,15 +161,15 @@ static void keep(struct search *s, size_t edge, ins_txn to, ins_txn from)
 /* ---- listing ---- */
 
 /* Add the edge that leads from t onwards. */
-static void tell_step(struct search *s, struct ins_story *story, ins_txn t,
+static void tell_step(struct search *s, struct ins_weak_story *story, ins_txn t,
                       uint64_t how, ins_txn next)
 {
     if (how == STEP_SESSION)
-        ins_story_session(story, t, next);
+        ins_weak_story_session(story, t, next);
     else if (how % 2)
-        ins_story_inferred(story, &s->co->edge[how / 2], s->axiom);
+        ins_weak_story_inferred(story, &s->co->edge[how / 2], s->axiom);
     else
-        ins_story_read(story, (uint32_t)(how / 2));
+        ins_weak_story_read(story, (uint32_t)(how / 2));
 }
 
 static enum ins_status tell(struct search *s, int kind)
@@ -178,15 +178,16 @@ static enum ins_status tell(struct search *s, int kind)
     const struct ins_vec_u64 *path = &s->best[kind];
     if (!ins_weak_count(s->w, kinds[s->axiom][kind], INS_PLAIN, s->level))
         return INS_OK;
-    struct ins_story story;
-    enum ins_status st = ins_story_begin(&story, s->w, s->err);
+    struct ins_weak_story story;
+    enum ins_status st = ins_weak_story_begin(&story, s->w, s->err);
     if (st != INS_OK)
         return st;
-    ins_story_inferred(&story, e, s->axiom);
+    ins_weak_story_inferred(&story, e, s->axiom);
     for (size_t i = 0; i < path->len; i += 2)
         tell_step(s, &story, (ins_txn)path->at[i], path->at[i + 1],
                   i + 2 < path->len ? (ins_txn)path->at[i + 2] : e->from);
-    return ins_story_end(&story, kinds[s->axiom][kind], INS_PLAIN, s->level, s->err);
+    return ins_weak_story_end(&story, kinds[s->axiom][kind], INS_PLAIN, s->level,
+                              s->err);
 }
 
 /* A cycle of list orders with SO and WR; reported at rc, which it breaks already. */
@@ -204,14 +205,14 @@ static enum ins_status tell_list_cycle(struct search *s, size_t edge)
     const enum ins_suffix suffix = sessions ? INS_PROCESS : INS_PLAIN;
     if (!ins_weak_count(s->w, kind, suffix, INS_RC))
         return INS_OK;
-    struct ins_story story;
-    enum ins_status st = ins_story_begin(&story, s->w, s->err);
+    struct ins_weak_story story;
+    enum ins_status st = ins_weak_story_begin(&story, s->w, s->err);
     if (st != INS_OK)
         return st;
-    ins_story_inferred(&story, e, s->axiom);
+    ins_weak_story_inferred(&story, e, s->axiom);
     for (ins_txn t = e->to; t != e->from; t = s->next[t])
         tell_step(s, &story, t, s->how[t], s->next[t]);
-    return ins_story_end(&story, kind, suffix, INS_RC, s->err);
+    return ins_weak_story_end(&story, kind, suffix, INS_RC, s->err);
 }
 
 /* ---- components ---- */
@@ -331,13 +332,14 @@ static enum ins_status show_stale(struct search *s, struct ins_vec_inferred *sta
         if (weaker_finds_stale(s, e->op) ||
             !ins_weak_count(s->w, kinds[s->axiom][0], INS_PLAIN, s->level))
             continue;
-        struct ins_story story;
-        st = ins_story_begin(&story, s->w, s->err);
+        struct ins_weak_story story;
+        st = ins_weak_story_begin(&story, s->w, s->err);
         if (st != INS_OK)
             break;
-        ins_story_inferred(&story, e, s->axiom);
-        ins_story_initial(&story, e->from);
-        st = ins_story_end(&story, kinds[s->axiom][0], INS_PLAIN, s->level, s->err);
+        ins_weak_story_inferred(&story, e, s->axiom);
+        ins_weak_story_initial(&story, e->from);
+        st =
+            ins_weak_story_end(&story, kinds[s->axiom][0], INS_PLAIN, s->level, s->err);
     }
     return st;
 }
@@ -412,14 +414,14 @@ enum ins_status ins_causality_cycles(struct ins_weak *w, const struct ins_co *co
         if (!walk_back(&s, from, t, false) ||
             !ins_weak_count(w, INS_CYCLIC_CO, INS_PLAIN, INS_RC))
             continue;
-        struct ins_story story;
-        st = ins_story_begin(&story, w, err);
+        struct ins_weak_story story;
+        st = ins_weak_story_begin(&story, w, err);
         if (st != INS_OK)
             break;
-        ins_story_read(&story, op);
+        ins_weak_story_read(&story, op);
         for (ins_txn x = t; x != from; x = s.next[x])
             tell_step(&s, &story, x, s.how[x], s.next[x]);
-        st = ins_story_end(&story, INS_CYCLIC_CO, INS_PLAIN, INS_RC, err);
+        st = ins_weak_story_end(&story, INS_CYCLIC_CO, INS_PLAIN, INS_RC, err);
     }
     ins_free(shown);
     return finish(&s, st);

@@ -11,11 +11,11 @@ static uint32_t write_op(const struct ins_history *h, ins_txn t, ins_key k)
     return INS_NONE;
 }
 
-enum ins_status ins_story_begin(struct ins_story *s, struct ins_weak *w,
-                                struct ins_error *err)
+enum ins_status ins_weak_story_begin(struct ins_weak_story *s, struct ins_weak *w,
+                                     struct ins_error *err)
 {
     (void)err;
-    *s = (struct ins_story){.w = w};
+    *s = (struct ins_weak_story){.w = w};
     return INS_OK;
 }
 
@@ -28,12 +28,12 @@ static void add_session(struct ins_vec_story_edge *v, ins_txn from, ins_txn to)
         ins_vec_story_edge_push(v, ins_edge_bare(from, to, INS_SO, INS_WHY_SESSION));
 }
 
-void ins_story_session(struct ins_story *s, ins_txn from, ins_txn to)
+void ins_weak_story_session(struct ins_weak_story *s, ins_txn from, ins_txn to)
 {
     add_session(&s->cycle, from, to);
 }
 
-void ins_story_initial(struct ins_story *s, ins_txn to)
+void ins_weak_story_initial(struct ins_weak_story *s, ins_txn to)
 {
     ins_vec_story_edge_push(&s->cycle,
                             ins_edge_bare(INS_INIT, to, INS_SO, INS_WHY_INITIAL));
@@ -49,7 +49,7 @@ static struct ins_edge read_edge(const struct ins_history *h, uint32_t op)
     return e;
 }
 
-void ins_story_read(struct ins_story *s, uint32_t op)
+void ins_weak_story_read(struct ins_weak_story *s, uint32_t op)
 {
     ins_vec_story_edge_push(&s->cycle, read_edge(s->w->h, op));
 }
@@ -129,7 +129,7 @@ static ins_txn find_way(const struct ins_weak *w, ins_txn from, ins_txn to,
 }
 
 /* The path from e->from to its reader, into the supporting edges. */
-static void add_path(struct ins_story *s, struct ins_edge *e)
+static void add_path(struct ins_weak_story *s, struct ins_edge *e)
 {
     const struct ins_weak *w = s->w;
     const size_t n = w->h->n_txns;
@@ -174,8 +174,8 @@ static uint32_t reads_other(const struct ins_weak *w, const struct ins_edge *e,
     return INS_NONE;
 }
 
-void ins_story_inferred(struct ins_story *s, const struct ins_inferred *i,
-                        enum ins_forbids axiom)
+void ins_weak_story_inferred(struct ins_weak_story *s, const struct ins_inferred *i,
+                             enum ins_forbids axiom)
 {
     const struct ins_history *h = s->w->h;
     if (ins_is_write(h, i->op)) {
@@ -230,7 +230,7 @@ static uint32_t *keep(struct ins_result *r, const struct ins_vec_u32 *v)
     return at;
 }
 
-static void collect(const struct ins_story *s, struct ins_anomaly *a,
+static void collect(const struct ins_weak_story *s, struct ins_anomaly *a,
                     struct ins_vec_u32 *txn, struct ins_vec_u32 *op)
 {
     for (uint32_t i = 0; i < a->n_edges; i++) {
@@ -255,9 +255,9 @@ static void collect(const struct ins_story *s, struct ins_anomaly *a,
     (void)s;
 }
 
-enum ins_status ins_story_end(struct ins_story *s, enum ins_kind kind,
-                              enum ins_suffix suffix, enum ins_level breaks,
-                              struct ins_error *err)
+enum ins_status ins_weak_story_end(struct ins_weak_story *s, enum ins_kind kind,
+                                   enum ins_suffix suffix, enum ins_level breaks,
+                                   struct ins_error *err)
 {
     struct ins_result *r = s->w->r;
     struct ins_anomaly a = {.kind = kind, .suffix = suffix, .breaks = breaks};

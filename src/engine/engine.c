@@ -466,7 +466,7 @@ static size_t collect_events(const struct ins_engine *e, struct event *ev)
             continue;
         if (h->txn_begin[t] != INS_NO_TIME)
             ev[n++] = (struct event){h->txn_begin[t], t, 0};
-        if (h->txn_end[t] != INS_NO_TIME && h->txn_status[t] == INS_COMMITTED)
+        if (ins_has_end(h, t))
             ev[n++] = (struct event){h->txn_end[t], t, 1};
     }
     return n;
@@ -622,6 +622,13 @@ static uint64_t bytes_needed(const struct ins_engine *e)
            16 * (uint64_t)h->n_keys;
 }
 
+bool ins_engine_fits(uint64_t n_ops, uint64_t n_keys, uint64_t n_txns, bool split)
+{
+    /* Reads and versions are no more than operations, initial versions than keys, time
+     * nodes than transactions. */
+    return n_ops + n_keys < ~INS_LINK_KIND && (n_txns << split) + n_txns < INS_NONE;
+}
+
 enum ins_status ins_engine_init(struct ins_engine *e, const struct ins_history *h,
                                 enum ins_level level, struct ins_limit *limit,
                                 struct ins_error *err)
@@ -630,6 +637,8 @@ enum ins_status ins_engine_init(struct ins_engine *e, const struct ins_history *
     e->model = ins_model_of(level);
     e->split = e->model.split;
     e->n_chains = e->model.sessions ? h->n_sessions : 0;
+    if (!ins_engine_fits(h->n_ops, h->n_keys, h->n_txns, e->model.split))
+        return ins_fail(err, INS_E_LIMIT, 0, "%s", INS_TOO_LARGE);
     if (ins_limit_room(limit, bytes_needed(e), err) != INS_OK)
         return INS_E_LIMIT;
     e->optional = INS_NEW0(uint8_t, h->n_txns);

@@ -257,13 +257,20 @@ void ins_engine_link(struct ins_engine *e, uint32_t from, uint32_t to, uint32_t 
  * transactions became definite by it. */
 bool ins_engine_settle(struct ins_engine *e, uint32_t read, uint32_t ver);
 
+#define INS_TOO_LARGE "the history is too large for this level"
+
+/* Do the numbers of the engine have room for such a history?  Reads and versions share
+ * a word with the kind of a link, and nodes have 32 bits. */
+bool ins_engine_fits(uint64_t n_ops, uint64_t n_keys, uint64_t n_txns, bool split);
+
+/* INS_E_LIMIT also when the history does not fit. */
 enum ins_status ins_engine_init(struct ins_engine *e, const struct ins_history *h,
                                 enum ins_level level, struct ins_limit *limit,
                                 struct ins_error *err);
 void ins_engine_release(struct ins_engine *e);
 
 /* What one step found. */
-enum ins_found { INS_FOUND_NOTHING, INS_FOUND_ORDER, INS_FOUND_CYCLE, INS_FOUND_LIMIT };
+enum ins_found { INS_FOUND_NOTHING, INS_FOUND_CYCLE, INS_FOUND_LIMIT };
 
 /* known.c: links that the history fixes by itself; key_done, n_keys_open. */
 void ins_known(struct ins_engine *e);

@@ -449,14 +449,13 @@ static void adopt(struct search *s, const struct ins_solver *solver)
             }
 }
 
-static enum ins_answer ask(struct search *s)
+static enum ins_solver_answer ask(struct search *s)
 {
     const struct ins_engine *e = s->e;
     const uint64_t edges =
         (uint64_t)e->n_reads + e->link.len + 2 * (uint64_t)e->n_nodes;
     struct ins_solver *solver =
         ins_limit_memory(e->limit, 40 * edges) ? NULL : ins_solver_new(e->n_nodes);
-    struct ins_fed fed = {0};
     struct ins_error err = {0};
     if (!solver)
         return INS_ANSWER_UNKNOWN;
@@ -464,8 +463,8 @@ static enum ins_answer ask(struct search *s)
         s->g.pos[s->order[i]] = i;
     ins_solver_hint_order(solver, s->g.pos);
     ins_problem_graph(e, solver);
-    ins_problem_feed(s->p, solver, &fed);
-    const enum ins_answer a = ins_solver_solve(solver, e->limit, &err);
+    ins_problem_feed(s->p, solver);
+    const enum ins_solver_answer a = ins_solver_solve(solver, e->limit, &err);
     if (a == INS_ANSWER_SAT)
         adopt(s, solver);
     ins_solver_free(solver);
@@ -489,7 +488,7 @@ static bool look(struct search *s)
 static enum ins_verdict loop(struct search *s)
 {
     for (;;) {
-        const enum ins_answer a = ask(s);
+        const enum ins_solver_answer a = ask(s);
         if (a == INS_ANSWER_UNSAT)
             return INS_FAIL;
         if (a == INS_ANSWER_UNKNOWN || !look(s))

@@ -351,22 +351,19 @@ void ins_problem_release(struct ins_problem *p)
     ins_free(p->hint_kept);
 }
 
-void ins_problem_feed(const struct ins_problem *p, struct ins_solver *s,
-                      struct ins_fed *fed)
+void ins_problem_feed(const struct ins_problem *p, struct ins_solver *s)
 {
-    for (; fed->var < p->var.len; fed->var++)
-        (void)ins_solver_var(s, p->var.at[fed->var].first_try);
-    for (; fed->edge < p->edge.len; fed->edge++) {
-        const struct ins_cond_edge *d = &p->edge.at[fed->edge];
+    for (size_t i = 0; i < p->var.len; i++)
+        (void)ins_solver_var(s, p->var.at[i].first_try);
+    for (size_t i = 0; i < p->edge.len; i++) {
+        const struct ins_cond_edge *d = &p->edge.at[i];
         ins_solver_edge(s, d->lit, d->from, d->to);
-        if (!(fed->edge & 4095) && ins_limit_hit(p->e->limit))
+        if (!(i & 4095) && ins_limit_hit(p->e->limit))
             return;
     }
-    while (fed->clause < p->clause.len) {
-        size_t n = 0;
-        while (p->clause.at[fed->clause + n])
+    for (size_t i = 0, n; i < p->clause.len; i += n + 1) {
+        for (n = 0; p->clause.at[i + n];)
             n++;
-        ins_solver_clause(s, p->clause.at + fed->clause, n);
-        fed->clause += n + 1;
+        ins_solver_clause(s, p->clause.at + i, n);
     }
 }

@@ -167,12 +167,11 @@ static enum ins_verdict loop(struct search *s)
             ins_limit_memory(e->limit, 40 * edges) ? NULL : ins_solver_new(e->n_nodes);
         if (!solver)
             return INS_UNDECIDED;
-        struct ins_fed fed = {0};
         ins_solver_hint_order(solver, s->pos);
         ins_problem_graph(e, solver);
-        ins_problem_feed(s->p, solver, &fed);
+        ins_problem_feed(s->p, solver);
         struct ins_error err = {0};
-        const enum ins_answer a = ins_solver_solve(solver, e->limit, &err);
+        const enum ins_solver_answer a = ins_solver_solve(solver, e->limit, &err);
         if (a == INS_ANSWER_SAT)
             adopt(s, solver);
         ins_solver_free(solver);

@@ -624,12 +624,6 @@ static struct ins_edge open_edge(const struct ins_engine *e,
     return ins_edge_bare(from, to, INS_CO, INS_WHY_ASSUMED);
 }
 
-static bool ended_before(const struct ins_history *h, ins_txn from, ins_txn to)
-{
-    return h->txn_end && h->txn_begin && h->txn_end[from] != INS_NO_TIME &&
-           h->txn_begin[to] != INS_NO_TIME && h->txn_end[from] < h->txn_begin[to];
-}
-
 /* An edge that no choice is needed for: of the operations, sessions and times, or that
  * the reader of an initial value is before who writes the key. */
 static struct ins_edge sure_edge(const struct ins_engine *e,
@@ -640,7 +634,7 @@ static struct ins_edge sure_edge(const struct ins_engine *e,
         return ins_edge_bare(from, to, INS_SO, INS_WHY_INITIAL);
     const struct ins_edge known = static_edge(e, from, to);
     const bool holds = known.type == INS_RT
-                           ? e->model.real_time && ended_before(e->h, from, to)
+                           ? e->model.real_time && ins_ended_before(e->h, from, to)
                            : known.rule != INS_WHY_ASSUMED;
     return holds ? known : open_edge(e, x);
 }

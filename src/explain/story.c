@@ -79,13 +79,6 @@ static uint32_t find(const struct ins_story *s, ins_txn t)
     return at ? (uint32_t)(at - s->txn) : INS_NONE;
 }
 
-static bool ended_before(const struct ins_history *h, ins_txn t, ins_txn u)
-{
-    return t != INS_INIT && u != INS_INIT && h->txn_end[t] != INS_NO_TIME &&
-           h->txn_begin[u] != INS_NO_TIME && ins_counted(h, t) &&
-           h->txn_status[t] != INS_OBSERVED && h->txn_end[t] < h->txn_begin[u];
-}
-
 /* What the picture's columns must respect, as pairs of places. */
 static void known_pairs(const struct ins_story *s, struct ins_vec_u32 *pair)
 {
@@ -122,7 +115,7 @@ static void known_pairs(const struct ins_story *s, struct ins_vec_u32 *pair)
         return;
     for (uint32_t i = 0; i < s->n_txns; i++)
         for (uint32_t j = 0; j < s->n_txns; j++)
-            if (ended_before(h, s->txn[i], s->txn[j])) {
+            if (ins_ended_before(h, s->txn[i], s->txn[j])) {
                 ins_vec_u32_push(pair, i);
                 ins_vec_u32_push(pair, j);
             }

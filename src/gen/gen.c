@@ -125,7 +125,7 @@ static enum ins_status init_sim(struct ins_sim *s, struct ins_error *err)
         st = ins_dist_init(&s->values, "zipf:0.5", o->dup_values, err);
     if (st != INS_OK)
         return st;
-    s->client = INS_NEW0(struct ins_client, s->n_clients);
+    s->client = INS_NEW0(struct ins_sim_client, s->n_clients);
     s->counter = INS_NEW0(uint32_t, o->keys);
     if (o->list)
         s->position = INS_NEW(uint32_t, s->h->n_ops);
@@ -244,7 +244,7 @@ static int64_t next_time(struct ins_sim *s)
     return (int64_t)s->tick * NS_PER_TICK + ins_rng_below(&s->rng, NS_PER_TICK);
 }
 
-static void begin(struct ins_sim *s, struct ins_client *c)
+static void begin(struct ins_sim *s, struct ins_sim_client *c)
 {
     const struct ins_gen_options *o = s->o;
     const double fate = ins_rng_unit(&s->rng);
@@ -264,7 +264,7 @@ static void begin(struct ins_sim *s, struct ins_client *c)
     c->phase = RUNNING;
 }
 
-static void end(struct ins_sim *s, struct ins_client *c)
+static void end(struct ins_sim *s, struct ins_sim_client *c)
 {
     if (s->h->txn_begin) {
         const int64_t now = next_time(s);
@@ -276,7 +276,7 @@ static void end(struct ins_sim *s, struct ins_client *c)
 }
 
 /* Let one client make one step. */
-static void step(struct ins_sim *s, struct ins_client *c)
+static void step(struct ins_sim *s, struct ins_sim_client *c)
 {
     switch ((enum phase)c->phase) {
     case IDLE:
@@ -307,7 +307,7 @@ static enum ins_status run(struct ins_sim *s, struct ins_error *err)
         active[i] = i;
     while (n) {
         const uint32_t i = ins_rng_below(&s->rng, n);
-        struct ins_client *c = &s->client[active[i]];
+        struct ins_sim_client *c = &s->client[active[i]];
         step(s, c);
         if (c->txn == c->end)
             active[i] = active[--n];

@@ -22,7 +22,7 @@ struct ins_own {
 };
 
 /* One client and its current transaction. */
-struct ins_client {
+struct ins_sim_client {
     ins_txn txn, end;  /* current one, and one past the last */
     uint32_t op;       /* next operation, where statements run one by one */
     uint32_t snapshot; /* commits that the transaction sees */
@@ -53,7 +53,7 @@ struct ins_sim {
     const struct ins_store *store;
     struct ins_rng rng;
     struct ins_dist keys, values;
-    struct ins_client *client;
+    struct ins_sim_client *client;
     struct ins_own *own; /* one, or one a client where statements interleave */
     uint32_t n_clients, n_own;
     double update_share;   /* mini: of units that are a read and a write */
@@ -84,9 +84,9 @@ struct ins_sim {
 struct ins_store {
     const char *level;
     bool (*init)(struct ins_sim *s);
-    void (*begin)(struct ins_sim *s, struct ins_client *c);
-    void (*statement)(struct ins_sim *s, struct ins_client *c);
-    void (*commit)(struct ins_sim *s, struct ins_client *c);
+    void (*begin)(struct ins_sim *s, struct ins_sim_client *c);
+    void (*statement)(struct ins_sim *s, struct ins_sim_client *c);
+    void (*commit)(struct ins_sim *s, struct ins_sim_client *c);
     /* Appends of others may come between those of a transaction and what it has read
      * of the list, so it must not read a list that it has appended to. */
     bool appends_interleave;
@@ -106,7 +106,8 @@ static inline struct ins_own_slot *ins_own_at(struct ins_own *own, uint32_t key)
     return &own->slot[i];
 }
 
-static inline struct ins_own *ins_own_of(struct ins_sim *s, const struct ins_client *c)
+static inline struct ins_own *ins_own_of(struct ins_sim *s,
+                                         const struct ins_sim_client *c)
 {
     return &s->own[s->n_own == 1 ? 0 : c - s->client];
 }

@@ -21,11 +21,11 @@ static bool is_write(const struct ins_sim *s, uint32_t op)
 }
 
 /* What a read of k by the client returns beyond its own writes. */
-typedef uint32_t view(struct ins_sim *s, const struct ins_client *c, ins_key k);
+typedef uint32_t view(struct ins_sim *s, const struct ins_sim_client *c, ins_key k);
 
 /* Run one statement.  A list read is kept as the length of the prefix and, in the upper
  * half, how many own appends follow it; gen.c makes the lists of that. */
-static inline void run_op(struct ins_sim *s, const struct ins_client *c,
+static inline void run_op(struct ins_sim *s, const struct ins_sim_client *c,
                           struct ins_own *own, uint32_t op, view *visible)
 {
     struct ins_columns *h = s->h;
@@ -47,7 +47,8 @@ static inline void run_op(struct ins_sim *s, const struct ins_client *c,
     }
 }
 
-static inline void run_all(struct ins_sim *s, const struct ins_client *c, view *visible)
+static inline void run_all(struct ins_sim *s, const struct ins_sim_client *c,
+                           view *visible)
 {
     struct ins_own *own = ins_own_of(s, c);
     ins_own_clear(own);
@@ -58,14 +59,14 @@ static inline void run_all(struct ins_sim *s, const struct ins_client *c, view *
 
 /* ---- one copy of the data: sser, rc, si, pc ---- */
 
-static uint32_t newest(struct ins_sim *s, const struct ins_client *c, ins_key k)
+static uint32_t newest(struct ins_sim *s, const struct ins_sim_client *c, ins_key k)
 {
     (void)c;
     return s->version[k];
 }
 
 /* Apply the client's writes to the one copy. */
-static void apply(struct ins_sim *s, const struct ins_client *c)
+static void apply(struct ins_sim *s, const struct ins_sim_client *c)
 {
     const struct ins_columns *h = s->h;
     s->commits++;
@@ -98,7 +99,7 @@ static bool init_stamped(struct ins_sim *s)
  * The order of these instants is a serial execution; it extends session order, because
  * a session's transactions follow one another, and real time, because one that ended
  * before another began has its instant before. */
-static void commit_serial(struct ins_sim *s, struct ins_client *c)
+static void commit_serial(struct ins_sim *s, struct ins_sim_client *c)
 {
     run_all(s, c, newest);
     if (c->effect)
@@ -109,19 +110,19 @@ static void commit_serial(struct ins_sim *s, struct ins_client *c)
  * for co: it extends session order and reads-from.  If r reads from t2 and a later r'
  * reads k from t1, then t2 had committed before r', and t1 is the last to have
  * committed k by then; so if t2 writes k, t2 is not after t1. */
-static void begin_statements(struct ins_sim *s, struct ins_client *c)
+static void begin_statements(struct ins_sim *s, struct ins_sim_client *c)
 {
     ins_own_clear(ins_own_of(s, c));
     c->op = s->h->txn_op[c->txn];
 }
 
-static void run_statement(struct ins_sim *s, struct ins_client *c)
+static void run_statement(struct ins_sim *s, struct ins_sim_client *c)
 {
     run_op(s, c, ins_own_of(s, c), c->op, newest);
     c->op++;
 }
 
-static void commit_statements(struct ins_sim *s, struct ins_client *c)
+static void commit_statements(struct ins_sim *s, struct ins_sim_client *c)
 {
     if (c->effect)
         apply(s, c);
@@ -132,13 +133,13 @@ static void commit_statements(struct ins_sim *s, struct ins_client *c)
  * and reads-from lead from a commit to a later begin, write-write from a commit to a
  * later commit, and a transaction whose write a snapshot lacks commits after that
  * begin. */
-static void begin_snapshot(struct ins_sim *s, struct ins_client *c)
+static void begin_snapshot(struct ins_sim *s, struct ins_sim_client *c)
 {
     c->snapshot = s->commits;
     run_all(s, c, newest);
 }
 
-static void commit_snapshot(struct ins_sim *s, struct ins_client *c)
+static void commit_snapshot(struct ins_sim *s, struct ins_sim_client *c)
 {
     if (c->effect)
         apply(s, c);
@@ -148,7 +149,7 @@ static void commit_snapshot(struct ins_sim *s, struct ins_client *c)
  * has committed a key of its writes since its snapshot, so write-write too leads from a
  * commit to a later begin.  One that lost takes a new snapshot at its commit, which
  * is after its begin like any other, and then cannot lose. */
-static void commit_first(struct ins_sim *s, struct ins_client *c)
+static void commit_first(struct ins_sim *s, struct ins_sim_client *c)
 {
     const struct ins_columns *h = s->h;
     if (!c->effect)
@@ -183,14 +184,15 @@ static bool init_timestamps(struct ins_sim *s)
     return s->ts_key != NULL;
 }
 
-static uint32_t at_timestamp(struct ins_sim *s, const struct ins_client *c, ins_key k)
+static uint32_t at_timestamp(struct ins_sim *s, const struct ins_sim_client *c,
+                             ins_key k)
 {
     const struct ins_ts_key *key = &s->ts_key[k];
     return key->written <= c->snapshot ? key->version : key->before;
 }
 
 /* May the client's transaction run at its timestamp? */
-static bool timestamp_works(const struct ins_sim *s, const struct ins_client *c)
+static bool timestamp_works(const struct ins_sim *s, const struct ins_sim_client *c)
 {
     const uint32_t ts = c->snapshot;
     for (uint32_t op = s->h->txn_op[c->txn]; op < s->h->txn_op[c->txn + 1]; op++) {
@@ -217,7 +219,7 @@ static void write_at(struct ins_sim *s, const struct ins_own_slot *slot, uint32_
         key->version = (uint32_t)s->h->op_value[op];
 }
 
-static void commit_timestamp(struct ins_sim *s, struct ins_client *c)
+static void commit_timestamp(struct ins_sim *s, struct ins_sim_client *c)
 {
     const uint32_t now = ++s->commits;
     /* Half of them are stale, by up to twice the transactions that run at once. */
@@ -268,12 +270,12 @@ static bool init_replicas(struct ins_sim *s)
     return s->commit_number != NULL;
 }
 
-static uint32_t replica_of(const struct ins_sim *s, const struct ins_client *c)
+static uint32_t replica_of(const struct ins_sim *s, const struct ins_sim_client *c)
 {
     return (uint32_t)(c - s->client) % s->n_replicas;
 }
 
-static uint32_t at_replica(struct ins_sim *s, const struct ins_client *c, ins_key k)
+static uint32_t at_replica(struct ins_sim *s, const struct ins_sim_client *c, ins_key k)
 {
     return s->replica[replica_of(s, c)].version[k];
 }
@@ -315,7 +317,7 @@ static void place_appends(struct ins_sim *s, ins_txn t)
 }
 
 /* Commit c's transaction at replica r, where it has run. */
-static void commit_at(struct ins_sim *s, uint32_t r, const struct ins_client *c)
+static void commit_at(struct ins_sim *s, uint32_t r, const struct ins_sim_client *c)
 {
     s->commit_number[c->txn] = ++s->commits;
     place_appends(s, c->txn);
@@ -365,7 +367,7 @@ static uint32_t origin_of(const struct ins_sim *s, ins_txn t)
     return lo % s->n_replicas;
 }
 
-static void commit_causal(struct ins_sim *s, struct ins_client *c)
+static void commit_causal(struct ins_sim *s, struct ins_sim_client *c)
 {
     const struct ins_columns *h = s->h;
     const uint32_t r = replica_of(s, c);
@@ -427,7 +429,7 @@ static void deliver_some(struct ins_sim *s, uint32_t r)
     }
 }
 
-static void commit_atomic(struct ins_sim *s, struct ins_client *c)
+static void commit_atomic(struct ins_sim *s, struct ins_sim_client *c)
 {
     const struct ins_columns *h = s->h;
     const uint32_t r = replica_of(s, c);

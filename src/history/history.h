@@ -123,9 +123,9 @@ struct ins_history {
      * at all).
      */
     bool has_misreads, may_not_repeat;
-    char format[16];    /* id of the format it came from */
-    char note[512];     /* what a reader guessed, for the user; may be empty */
-    bool order_only;    /* begins and ends tell before from after, but no clock's time */
+    char format[16]; /* id of the format it came from */
+    char note[512];  /* what a reader guessed, for the user; may be empty */
+    bool order_only; /* begins and ends tell before from after, but no clock's time */
     char init_name[32]; /* name of transaction 0, "init" unless the file gave it one */
     uint32_t init_line;
 };
@@ -189,6 +189,19 @@ static inline bool ins_counted(const struct ins_history *h, ins_txn t)
 {
     const uint8_t s = h->txn_status[t];
     return s == INS_COMMITTED || s == INS_OBSERVED;
+}
+
+/* Does t have an end?  Who may not have committed, or was only seen to, never ends. */
+static inline bool ins_has_end(const struct ins_history *h, ins_txn t)
+{
+    return h->txn_status[t] == INS_COMMITTED && h->txn_end[t] != INS_NO_TIME;
+}
+
+/* Real time: t ended before u began.  For histories with times. */
+static inline bool ins_ended_before(const struct ins_history *h, ins_txn t, ins_txn u)
+{
+    return t != INS_INIT && u != INS_INIT && ins_has_end(h, t) &&
+           h->txn_begin[u] != INS_NO_TIME && h->txn_end[t] < h->txn_begin[u];
 }
 
 static inline bool ins_is_list_key(const struct ins_history *h, ins_key k)

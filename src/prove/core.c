@@ -76,7 +76,8 @@ static void hand_over(struct finder *f, struct ins_solver *s)
 }
 
 /* Solve what is in; the solver is the caller's. */
-static enum ins_answer solve(struct finder *f, struct ins_solver **out, bool trace)
+static enum ins_solver_answer solve(struct finder *f, struct ins_solver **out,
+                                    bool trace)
 {
     struct ins_error err = {0};
     *out = ins_solver_new(f->p->e->n_nodes);
@@ -93,7 +94,7 @@ static enum ins_answer solve(struct finder *f, struct ins_solver **out, bool tra
         return INS_ANSWER_UNKNOWN;
     if (f->work) /* the first one must be solved */
         ins_solver_budget(*out, f->work < WORK ? WORK - f->work : 1);
-    const enum ins_answer a = ins_solver_solve(*out, f->limit, &err);
+    const enum ins_solver_answer a = ins_solver_solve(*out, f->limit, &err);
     f->work += f->n_fixed + f->edge.len + ins_solver_stats(*out).ticks;
     return a;
 }

@@ -10,7 +10,7 @@ enum { N_BOWS = sizeof BOWS / sizeof *BOWS, MIDDLE = INS_ROUTE_POINTS / 2 };
 struct scene {
     const struct ins_box *box;
     uint32_t n_boxes;
-    const struct ins_link *placed;
+    const struct ins_drawn_link *placed;
     uint32_t n_placed;
     double left;
 };
@@ -44,7 +44,7 @@ static double middle_y(const struct ins_box *b)
 }
 
 /* A quadratic curve from middle to middle, cut where it leaves and enters the boxes. */
-static void bow_line(struct ins_link *l, const struct ins_box *f,
+static void bow_line(struct ins_drawn_link *l, const struct ins_box *f,
                      const struct ins_box *t, double bow)
 {
     const double px = middle_x(f);
@@ -72,7 +72,7 @@ static void bow_line(struct ins_link *l, const struct ins_box *f,
     }
 }
 
-static double cost_of_boxes(const struct scene *s, const struct ins_link *l)
+static double cost_of_boxes(const struct scene *s, const struct ins_drawn_link *l)
 {
     double cost = 0;
     for (uint32_t b = 0; b < s->n_boxes; b++)
@@ -83,7 +83,7 @@ static double cost_of_boxes(const struct scene *s, const struct ins_link *l)
     return cost;
 }
 
-static double cost_of_lines(const struct scene *s, const struct ins_link *l)
+static double cost_of_lines(const struct scene *s, const struct ins_drawn_link *l)
 {
     static const int probe[] = {6, 10, 12, 14, 18};
     double cost = 0;
@@ -106,7 +106,7 @@ static struct ins_box label_box(double x, double y, double width)
 }
 
 /* Put the label where it covers least, and say what it costs. */
-static double place_label(const struct scene *s, struct ins_link *l)
+static double place_label(const struct scene *s, struct ins_drawn_link *l)
 {
     static const int spot[] = {12, 10, 14, 8, 16, 6, 18};
     double least = HUGE_VAL;
@@ -117,7 +117,7 @@ static double place_label(const struct scene *s, struct ins_link *l)
         for (uint32_t b = 0; b < s->n_boxes; b++)
             cost += overlap(&label, &s->box[b]) ? 80 : 0;
         for (uint32_t o = 0; o < s->n_placed; o++) {
-            const struct ins_link *other = &s->placed[o];
+            const struct ins_drawn_link *other = &s->placed[o];
             const struct ins_box taken =
                 label_box(other->label_x, other->label_y, other->label_width);
             cost += overlap(&label, &taken) ? 60 : 0;
@@ -132,7 +132,7 @@ static double place_label(const struct scene *s, struct ins_link *l)
 }
 
 /* Do several links join the same two boxes? */
-static bool shared(const struct ins_link *link, uint32_t n, uint32_t i)
+static bool shared(const struct ins_drawn_link *link, uint32_t n, uint32_t i)
 {
     for (uint32_t j = 0; j < n; j++)
         if (j != i && ((link[j].from == link[i].from && link[j].to == link[i].to) ||
@@ -141,15 +141,15 @@ static bool shared(const struct ins_link *link, uint32_t n, uint32_t i)
     return false;
 }
 
-void ins_route(const struct ins_box *box, uint32_t n_boxes, struct ins_link *link,
+void ins_route(const struct ins_box *box, uint32_t n_boxes, struct ins_drawn_link *link,
                uint32_t n_links, double left)
 {
     for (uint32_t i = 0; i < n_links; i++) {
         const struct scene s = {box, n_boxes, link, i, left};
-        struct ins_link best = link[i];
+        struct ins_drawn_link best = link[i];
         double least = HUGE_VAL;
         for (int b = shared(link, n_links, i) ? 1 : 0; b < N_BOWS; b++) {
-            struct ins_link l = link[i];
+            struct ins_drawn_link l = link[i];
             bow_line(&l, &box[l.from], &box[l.to], BOWS[b]);
             const double cost = fabs(BOWS[b]) * 0.6 + (BOWS[b] < 0 ? 3 : 0) +
                                 cost_of_boxes(&s, &l) + cost_of_lines(&s, &l) +

@@ -13,7 +13,7 @@ struct ins_box {
     double x, y, w, h;
 };
 
-struct ins_link {
+struct ins_drawn_link {
     uint32_t from, to;                               /* boxes, not the same */
     double label_width;                              /* of the text on the line */
     double x[INS_ROUTE_POINTS], y[INS_ROUTE_POINTS]; /* filled in */
@@ -22,7 +22,7 @@ struct ins_link {
 
 /* Route all links in order; earlier ones have the first choice.  They stay right of
  * `left` when they can. */
-void ins_route(const struct ins_box *box, uint32_t n_boxes, struct ins_link *link,
+void ins_route(const struct ins_box *box, uint32_t n_boxes, struct ins_drawn_link *link,
                uint32_t n_links, double left);
 
 #endif

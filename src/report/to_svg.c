@@ -25,8 +25,8 @@ enum {
 struct picture {
     struct ins_buf *b;
     const struct ins_story *s;
-    struct ins_box *box;   /* by place in s->txn */
-    struct ins_link *link; /* by edge */
+    struct ins_box *box;         /* by place in s->txn */
+    struct ins_drawn_link *link; /* by edge */
     uint32_t n_links;
     double width, height;
 };
@@ -167,9 +167,9 @@ static void route(struct picture *p)
     for (uint32_t i = 0; i < p->n_links; i++) {
         const struct ins_edge *e = &p->s->a->edge[i];
         say_tag(&text, p->s, e);
-        p->link[i] = (struct ins_link){.from = place_of(p->s, e->from),
-                                       .to = place_of(p->s, e->to),
-                                       .label_width = text_width(&text) + 12};
+        p->link[i] = (struct ins_drawn_link){.from = place_of(p->s, e->from),
+                                             .to = place_of(p->s, e->to),
+                                             .label_width = text_width(&text) + 12};
     }
     ins_buf_release(&text);
     ins_route(p->box, p->s->n_txns, p->link, p->n_links, LEFT - 26);
@@ -185,7 +185,7 @@ static void route(struct picture *p)
 static void put_edge(const struct picture *p, uint32_t i, struct ins_buf *text)
 {
     const struct ins_edge *e = &p->s->a->edge[i];
-    const struct ins_link *l = &p->link[i];
+    const struct ins_drawn_link *l = &p->link[i];
     const char *id = ins_edge_id(e->type);
     ins_buf_fmt(p->b, "<path class=\"edge %s\" marker-end=\"url(#a-%s)\" d=\"", id, id);
     for (int j = 0; j < INS_ROUTE_POINTS; j++)
@@ -302,7 +302,7 @@ static enum ins_status picture_of(struct ins_buf *b, const struct ins_history *h
     struct picture p = {.b = b,
                         .s = &s,
                         .box = INS_NEW(struct ins_box, s.n_txns + 1),
-                        .link = INS_NEW(struct ins_link, n + 1),
+                        .link = INS_NEW(struct ins_drawn_link, n + 1),
                         .n_links = n};
     double *column = INS_NEW(double, s.n_ranks + 2);
     if (p.box && p.link && column) {

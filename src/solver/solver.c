@@ -132,7 +132,7 @@ static bool allocate_search(struct ins_solver *s)
            s->level_stamp && s->lit_stamp && ins_decide_init(s);
 }
 
-static enum ins_answer refuted(struct ins_solver *s)
+static enum ins_solver_answer refuted(struct ins_solver *s)
 {
     const size_t n = s->proof.step.len;
     if (!n || s->proof.step.at[n - 1].n_lits)
@@ -156,7 +156,7 @@ static bool prepare(struct ins_solver *s)
     return !s->refuted;
 }
 
-static enum ins_answer search(struct ins_solver *s)
+static enum ins_solver_answer search(struct ins_solver *s)
 {
     for (;;) {
         const bool conflict = ins_propagate(s);
@@ -180,7 +180,7 @@ static enum ins_answer search(struct ins_solver *s)
     }
 }
 
-static enum ins_answer run(struct ins_solver *s)
+static enum ins_solver_answer run(struct ins_solver *s)
 {
     if (s->failed || !allocate_search(s)) {
         s->failed = true;
@@ -201,13 +201,13 @@ void ins_solver_budget(struct ins_solver *s, uint64_t ticks)
     s->max_ticks = ticks;
 }
 
-enum ins_answer ins_solver_solve(struct ins_solver *s, struct ins_limit *limit,
-                                 struct ins_error *err)
+enum ins_solver_answer ins_solver_solve(struct ins_solver *s, struct ins_limit *limit,
+                                        struct ins_error *err)
 {
     assert(!s->solved);
     s->solved = true;
     s->limit = limit;
-    const enum ins_answer answer = run(s);
+    const enum ins_solver_answer answer = run(s);
     if (answer == INS_ANSWER_UNKNOWN) {
         if (s->stopped)
             (void)ins_fail(err, INS_E_LIMIT, 0, "%s",

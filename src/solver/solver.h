@@ -12,7 +12,7 @@
 
 struct ins_solver;
 
-enum ins_answer { INS_ANSWER_UNKNOWN, INS_ANSWER_SAT, INS_ANSWER_UNSAT };
+enum ins_solver_answer { INS_ANSWER_UNKNOWN, INS_ANSWER_SAT, INS_ANSWER_UNSAT };
 
 /* A graph with nodes 0 .. n_nodes-1; NULL when out of memory. */
 struct ins_solver *ins_solver_new(uint32_t n_nodes);
@@ -36,8 +36,8 @@ void ins_solver_hint_order(struct ins_solver *s, const uint32_t *position);
 void ins_solver_budget(struct ins_solver *s, uint64_t ticks);
 
 /* Once; nothing can be added afterwards.  `limit` and `err` may be NULL. */
-enum ins_answer ins_solver_solve(struct ins_solver *s, struct ins_limit *limit,
-                                 struct ins_error *err);
+enum ins_solver_answer ins_solver_solve(struct ins_solver *s, struct ins_limit *limit,
+                                        struct ins_error *err);
 
 /* After INS_ANSWER_SAT. */
 bool ins_solver_true(const struct ins_solver *s, int lit);

@@ -51,7 +51,7 @@ static int solve(const struct ins_input *in, bool proof, double seconds)
     }
     struct ins_limit limit;
     ins_limit_init(&limit, seconds, 0);
-    const enum ins_answer answer = ins_solver_solve(s, &limit, &err);
+    const enum ins_solver_answer answer = ins_solver_solve(s, &limit, &err);
     int status = 0;
     if (answer == INS_ANSWER_SAT) {
         printf("s SATISFIABLE\n");

@@ -50,7 +50,7 @@ static const char *judge(const struct problem *p, struct ins_rng *rng, int *sat)
         hint[v] = ins_rng_below(rng, 10);
     struct ins_solver *s = problem_solver(p, rng, ins_rng_below(rng, 4) != 0,
                                           ins_rng_below(rng, 2) ? hint : NULL);
-    const enum ins_answer answer = ins_solver_solve(s, NULL, NULL);
+    const enum ins_solver_answer answer = ins_solver_solve(s, NULL, NULL);
     const bool possible = problem_brute_force(p);
     const char *wrong = NULL;
     *sat += possible;
@@ -98,7 +98,7 @@ static const char *judge_larger(const struct problem *p, struct ins_rng *rng, in
         hint[v] = ins_rng_below(rng, 70);
     struct ins_solver *s =
         problem_solver(p, rng, true, ins_rng_below(rng, 2) ? hint : NULL);
-    const enum ins_answer answer = ins_solver_solve(s, NULL, NULL);
+    const enum ins_solver_answer answer = ins_solver_solve(s, NULL, NULL);
     const char *wrong = "no answer";
     *sat += answer == INS_ANSWER_SAT;
     if (answer == INS_ANSWER_SAT)

@@ -40,7 +40,7 @@ static const char *judge(const struct problem *p, struct ins_rng *rng, const cha
                          int *sat)
 {
     struct ins_solver *s = problem_solver(p, rng, true, NULL);
-    const enum ins_answer answer = ins_solver_solve(s, NULL, NULL);
+    const enum ins_solver_answer answer = ins_solver_solve(s, NULL, NULL);
     const int other = problem_write(p, path) ? ask_cadical(path) : -1;
     const char *wrong = NULL;
     *sat += other == 10;

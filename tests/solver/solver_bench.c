@@ -261,7 +261,7 @@ int main(int argc, char **argv)
     const double built = cpu_seconds();
     struct ins_limit limit;
     ins_limit_init(&limit, (double)c.limit, 0);
-    const enum ins_answer answer = ins_solver_solve(m.solver, &limit, NULL);
+    const enum ins_solver_answer answer = ins_solver_solve(m.solver, &limit, NULL);
     const double done = cpu_seconds();
     const struct ins_solver_stats s = ins_solver_stats(m.solver);
     printf(

@@ -12,10 +12,10 @@
 static struct ins_rng rng = {7};
 
 /* Solve, and check whatever the solver claims. */
-static enum ins_answer solve(struct problem *p, const uint32_t *hint)
+static enum ins_solver_answer solve(struct problem *p, const uint32_t *hint)
 {
     struct ins_solver *s = problem_solver(p, &rng, true, hint);
-    const enum ins_answer answer = ins_solver_solve(s, NULL, NULL);
+    const enum ins_solver_answer answer = ins_solver_solve(s, NULL, NULL);
     if (answer == INS_ANSWER_SAT)
         assert_null(problem_check_model(p, s));
     if (answer == INS_ANSWER_UNSAT)
@@ -301,7 +301,7 @@ static void a_proof_has_only_what_it_needs(void **state)
     problem_release(&p);
 }
 
-static void read_text(const char *text, enum ins_answer expected)
+static void read_text(const char *text, enum ins_solver_answer expected)
 {
     struct ins_solver *s;
     struct ins_error err = {0};

@@ -40,7 +40,7 @@ void *__wrap_ins_realloc(void *p, size_t count, size_t size)
 /* NOLINTEND(bugprone-reserved-identifier) */
 
 /* Like problem_solver, but the solver may be missing and variables may fail. */
-static enum ins_answer solve(const struct problem *p, const char **wrong)
+static enum ins_solver_answer solve(const struct problem *p, const char **wrong)
 {
     struct ins_solver *s = ins_solver_new(p->n_nodes);
     if (!s)
@@ -60,7 +60,7 @@ static enum ins_answer solve(const struct problem *p, const char **wrong)
         ins_solver_edge(s, p->edge[e].lit, p->edge[e].from, p->edge[e].to);
     ins_solver_hint_order(s, hint);
     struct ins_error err = {0};
-    const enum ins_answer answer = ins_solver_solve(s, NULL, &err);
+    const enum ins_solver_answer answer = ins_solver_solve(s, NULL, &err);
     if (answer == INS_ANSWER_SAT)
         *wrong = problem_check_model(p, s);
     else if (answer == INS_ANSWER_UNSAT)
@@ -93,7 +93,7 @@ int main(void)
         make(&p, i == 0);
         const char *wrong = NULL;
         long n = 0;
-        enum ins_answer answer = INS_ANSWER_UNKNOWN;
+        enum ins_solver_answer answer = INS_ANSWER_UNKNOWN;
         /* Until the failure comes after the end. */
         for (bool failed = true; failed && !wrong; n++) {
             until_failure = n;
