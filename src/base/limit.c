@@ -74,3 +74,8 @@ const char *ins_limit_reason(const struct ins_limit *l)
         return "no limit reached";
     }
 }
+
+const char *ins_limit_or_memory(const struct ins_limit *l)
+{
+    return l && atomic_load(&l->hit) ? ins_limit_reason(l) : "out of memory";
+}

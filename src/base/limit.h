@@ -38,5 +38,8 @@ enum ins_status ins_limit_room(struct ins_limit *l, uint64_t bytes,
                                struct ins_error *err);
 /* "time limit reached", for messages. */
 const char *ins_limit_reason(const struct ins_limit *l);
+/* Why work ended that only a limit or memory can end: the limit that was hit, else "out
+ * of memory"; l may be NULL. */
+const char *ins_limit_or_memory(const struct ins_limit *l);
 
 #endif

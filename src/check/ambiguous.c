@@ -377,8 +377,7 @@ static enum ins_status check_level(const struct ins_history *h, enum ins_level l
         return st;
     l->verdict = decide(&w, r, o->certificate);
     if (l->verdict == INS_UNDECIDED)
-        l->why = o->limit && atomic_load(&o->limit->hit) ? ins_limit_reason(o->limit)
-                                                         : "out of memory";
+        l->why = ins_limit_or_memory(o->limit);
     weak_release(&w);
     l->seconds += (double)(ins_now_ns() - start) * 1e-9;
     return INS_OK;
@@ -389,10 +388,9 @@ static enum ins_status check_level(const struct ins_history *h, enum ins_level l
  * only when it passes. */
 static enum ins_status try_strong(const struct ins_history *h,
                                   const struct ins_strong_options *o,
-                                  struct ins_result *r)
+                                  struct ins_result *r, struct ins_error *err)
 {
     struct ins_strong_options some = *o;
-    struct ins_error err = {0};
     /* repeated reads that disagree break ra and what the strong engine assumes */
     if (r->level[INS_SER].verdict == INS_FAIL)
         return INS_OK;
@@ -404,7 +402,7 @@ static enum ins_status try_strong(const struct ins_history *h,
     struct ins_certificate *c = o->certificate ? ins_certificate_get(r, h) : NULL;
     const size_t len = c ? c->text.len : 0;
     const ins_levels blocks = c ? c->blocks : 0;
-    const enum ins_status st = ins_strong_check(h, &some, r, &err);
+    const enum ins_status st = ins_strong_check(h, &some, r, err);
     if (c && none_asked && r->level[INS_SER].verdict != INS_PASS) {
         c->text.len = len;
         c->blocks = blocks;
@@ -416,9 +414,9 @@ enum ins_status ins_ambiguous_check(const struct ins_history *h,
                                     const struct ins_strong_options *o,
                                     struct ins_result *r, struct ins_error *err)
 {
-    enum ins_status st = try_strong(h, o, r);
+    enum ins_status st = try_strong(h, o, r, err);
     if (st != INS_OK)
-        return ins_nomem(err, "the strong levels");
+        return st;
     INS_EACH_LEVEL_DOWN(level, o->levels)
     {
         if (ins_model_of(level).versions)

@@ -423,7 +423,7 @@ enum ins_status ins_check(const struct ins_history *h,
     if (st == INS_E_NOMEM)
         for (int l = 0; l < INS_N_LEVELS; l++)
             if (!c.r->level[l].why)
-                c.r->level[l].why = "out of memory";
+                c.r->level[l].why = ins_limit_or_memory(o->limit);
     conclude(&c);
     c.r->peak_rss = ins_rss_peak();
     *out = c.r;

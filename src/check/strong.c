@@ -149,13 +149,6 @@ static enum ins_verdict decide(struct job *j)
     return v;
 }
 
-static const char *undecided_reason(const struct ins_strong_options *o)
-{
-    if (o->limit && atomic_load(&o->limit->hit))
-        return ins_limit_reason(o->limit);
-    return "out of memory";
-}
-
 static enum ins_status check_level(const struct ins_history *h, enum ins_level level,
                                    const struct ins_strong_options *o,
                                    struct ins_result *r, struct ins_error *err)
@@ -169,7 +162,7 @@ static enum ins_status check_level(const struct ins_history *h, enum ins_level l
     j.order = INS_NEW(uint32_t, j.e.n_nodes);
     l->verdict = j.order ? decide(&j) : INS_UNDECIDED;
     if (l->verdict == INS_UNDECIDED && !l->why)
-        l->why = undecided_reason(o);
+        l->why = ins_limit_or_memory(o->limit);
     ins_free(j.order);
     ins_engine_release(&j.e);
     l->seconds = (double)(ins_now_ns() - start) * 1e-9;

@@ -4,17 +4,27 @@
 
 /* ---- pieces ---- */
 
+/* May something be added?  Whatever grows the problem asks here. */
+static bool may_grow(struct ins_problem *p)
+{
+    if (!(++p->ticks & 0x3fff) && ins_limit_hit(p->e->limit))
+        p->failed = true;
+    return !p->failed;
+}
+
 int ins_problem_var(struct ins_problem *p, enum ins_var_kind kind, uint32_t a,
                     uint32_t b, bool first_try)
 {
-    ins_vec_var_push(&p->var, (struct ins_var){kind, a, b, first_try});
+    if (may_grow(p))
+        ins_vec_var_push(&p->var, (struct ins_var){kind, a, b, first_try});
     p->failed |= p->var.failed != 0;
     return (int)p->var.len;
 }
 
 void ins_problem_lit(struct ins_problem *p, int lit)
 {
-    ins_vec_lit_push(&p->clause, lit);
+    if (may_grow(p))
+        ins_vec_lit_push(&p->clause, lit);
     p->failed |= p->clause.failed != 0;
 }
 
@@ -28,7 +38,8 @@ void ins_problem_end(struct ins_problem *p, enum ins_clause_kind kind, uint32_t 
 
 static void put_edge(struct ins_problem *p, int lit, uint32_t from, uint32_t to)
 {
-    ins_vec_cond_edge_push(&p->edge, (struct ins_cond_edge){lit, from, to});
+    if (may_grow(p))
+        ins_vec_cond_edge_push(&p->edge, (struct ins_cond_edge){lit, from, to});
     p->failed |= p->edge.failed != 0;
 }
 
@@ -37,7 +48,8 @@ static void put_edge(struct ins_problem *p, int lit, uint32_t from, uint32_t to)
 static uint32_t *pair_slot(struct ins_problem *p, struct ins_number_map *m,
                            struct ins_vec_u32 *list, uint32_t a, uint32_t b)
 {
-    const uint32_t id = ins_number_map_add(m, (uint64_t)a << 32 | b);
+    const uint32_t id =
+        may_grow(p) ? ins_number_map_add(m, (uint64_t)a << 32 | b) : INS_NONE;
     if (id == INS_NONE) {
         p->failed = true;
         return NULL;
@@ -146,14 +158,16 @@ static void require_before(struct ins_problem *p, int lit, uint32_t a, uint32_t 
     const bool rw = !ins_one_rw(e); /* an RW is an edge */
     add_cond(&base, lit);
     add_cond(&base, counts_lit(p, tb));
-    for (uint32_t r = e->ver_reader[a]; rw && r != INS_NONE; r = e->read_next[r]) {
+    for (uint32_t r = e->ver_reader[a]; rw && r != INS_NONE && !p->failed;
+         r = e->read_next[r]) {
         const ins_txn t = e->read_txn[r];
         struct conds c = base;
         add_cond(&c, counts_lit(p, t));
         if (t != tb)
             require_edge(p, &c, ins_begin_node(e, t), ins_commit_node(e, tb));
     }
-    for (uint32_t x = p->cand_first[a]; rw && x != INS_NONE; x = p->cand_next[x]) {
+    for (uint32_t x = p->cand_first[a]; rw && x != INS_NONE && !p->failed;
+         x = p->cand_next[x]) {
         const ins_txn t = e->read_txn[e->open_read[p->cand_open[x]]];
         struct conds c = base;
         add_cond(&c, (int)p->from_var[x]);
@@ -237,7 +251,7 @@ static void state_counts(struct ins_problem *p)
     for (ins_txn t = 1; t < e->h->n_txns; t++)
         if (e->optional[t])
             p->count_var[t] = (uint32_t)ins_problem_var(p, INS_VAR_COUNT, t, 0, false);
-    for (ins_txn t = 1; t < e->h->n_txns; t++) {
+    for (ins_txn t = 1; t < e->h->n_txns && !p->failed; t++) {
         if (!e->optional[t])
             continue;
         if (e->time_before && e->time_before[t] != INS_NONE)
@@ -304,6 +318,13 @@ bool ins_problem_init(struct ins_problem *p, struct ins_engine *e, const uint32_
     *p = (struct ins_problem){.e = e, .hint = hint};
     const uint32_t places = e->n_open_read ? e->open_off[e->n_open_read] : 0;
     const uint32_t vers = e->n_vers + e->h->n_keys;
+    /* The arrays, and a variable and an edge for each place. */
+    if (ins_limit_memory(e->limit, (3 * sizeof *p->from_var + sizeof *p->var.at +
+                                    sizeof *p->edge.at + sizeof *p->clause.at) *
+                                       (uint64_t)places)) {
+        p->failed = true;
+        return false;
+    }
     p->count_var = INS_NEW0(uint32_t, e->h->n_txns);
     p->from_var = INS_NEW0(uint32_t, places);
     p->cand_next = INS_NEW(uint32_t, places);
@@ -320,7 +341,7 @@ bool ins_problem_init(struct ins_problem *p, struct ins_engine *e, const uint32_
         state_counts(p);
     if (e->has_optional && e->h->has_lists)
         ins_problem_lists(p);
-    for (uint32_t i = 0; i < e->n_open_read; i++)
+    for (uint32_t i = 0; i < e->n_open_read && !p->failed; i++)
         if (e->read_ver[e->open_read[i]] == INS_NONE)
             state_choice(p, i);
     if (e->has_placed)
@@ -353,15 +374,21 @@ void ins_problem_release(struct ins_problem *p)
 
 void ins_problem_feed(const struct ins_problem *p, struct ins_solver *s)
 {
-    for (size_t i = 0; i < p->var.len; i++)
+    for (size_t i = 0; i < p->var.len; i++) {
         (void)ins_solver_var(s, p->var.at[i].first_try);
+        if (!(i & 4095) && ins_limit_hit(p->e->limit))
+            return;
+    }
     for (size_t i = 0; i < p->edge.len; i++) {
         const struct ins_cond_edge *d = &p->edge.at[i];
         ins_solver_edge(s, d->lit, d->from, d->to);
         if (!(i & 4095) && ins_limit_hit(p->e->limit))
             return;
     }
+    uint32_t clauses = 0;
     for (size_t i = 0, n; i < p->clause.len; i += n + 1) {
+        if (!(clauses++ & 1023) && ins_limit_hit(p->e->limit))
+            return;
         for (n = 0; p->clause.at[i + n];)
             n++;
         ins_solver_clause(s, p->clause.at + i, n);

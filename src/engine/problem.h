@@ -108,7 +108,8 @@ struct ins_problem {
     uint32_t *cand_open;  /* by place: the open read's number */
     const uint32_t *hint; /* position by node */
     uint32_t *hint_kept;  /* the same when it is the problem's, else NULL */
-    bool failed;
+    uint32_t ticks;       /* additions, to look at the limit now and then */
+    bool failed;          /* no memory, or a limit was hit: nothing is added any more */
 };
 
 /* With the choices of open reads and optional transactions; no orders yet. `hint` is

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 enum {
+    POLL_ARCS = 8192,  /* looked at for pairs before the limit is looked at again */
     PAIR_LIMIT = 64,   /* two-edge cycles looked at for one pair of nodes */
     PREFER_LIMIT = 16, /* edges of a literal that the polarity looks at */
     SCAN_BASE = 64,    /* arcs that propagation may look at, plus ... */
@@ -17,6 +18,16 @@ void ins_acyclic_release(struct ins_acyclic *t)
     ins_free(t->off);
     ins_free(t->by_lit);
     memset(t, 0, sizeof *t);
+}
+
+/* What allocate and ins_order_init fill: 20 bytes and 32 an edge, 8 a variable, 60 a
+ * node. */
+static bool has_room(struct ins_solver *s)
+{
+    const uint64_t bytes = 52 * (uint64_t)s->edge.len + 8 * (uint64_t)s->n_vars +
+                           60 * (uint64_t)s->n_nodes;
+    s->stopped |= ins_limit_memory(s->limit, bytes);
+    return !s->stopped;
 }
 
 static bool allocate(struct ins_solver *s)
@@ -144,9 +155,14 @@ static void exclude_pairs(struct ins_solver *s)
     if (first && next) {
         for (uint32_t v = 0; v < o->n; v++)
             first[v] = INS_NO_LIT;
+        uint32_t arcs = 0; /* looked at since the limit was */
         for (uint32_t u = 0; u < o->n && !s->failed && !s->stopped; u++) {
             exclude_pairs_at(s, u, first, next);
-            s->stopped |= !(u & 1023) && ins_limit_hit(s->limit);
+            arcs += o->out_off[u + 1] - o->out_off[u] + 8;
+            if (arcs < POLL_ARCS)
+                continue;
+            arcs = 0;
+            s->stopped |= ins_limit_hit(s->limit);
         }
     } else {
         s->failed = true;
@@ -158,6 +174,8 @@ static void exclude_pairs(struct ins_solver *s)
 void ins_acyclic_init(struct ins_solver *s)
 {
     struct ins_acyclic *t = &s->theory;
+    if (!has_room(s))
+        return;
     if (!allocate(s)) {
         s->failed = true;
         return;

@@ -182,6 +182,10 @@ static enum ins_solver_answer search(struct ins_solver *s)
 
 static enum ins_solver_answer run(struct ins_solver *s)
 {
+    /* What the arrays take that are filled at once; the rest grows with the search. */
+    s->stopped |= ins_limit_memory(s->limit, 40 * (uint64_t)s->n_vars);
+    if (s->stopped)
+        return INS_ANSWER_UNKNOWN;
     if (s->failed || !allocate_search(s)) {
         s->failed = true;
         return INS_ANSWER_UNKNOWN;
