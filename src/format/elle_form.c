@@ -73,6 +73,10 @@ static void trim(struct decimal *d)
         end--;
     }
     d->len = (size_t)(end - d->digits);
+    if (!d->len) { /* 0, and -0.0 */
+        d->exponent = 0;
+        d->negative = false;
+    }
     d->count = d->len - (point && point >= d->digits && point < end);
 }
 

@@ -95,6 +95,8 @@ void ins_elle_space_slow(struct ins_elle_lex *x)
 bool ins_elle_skip_tags(struct ins_elle_lex *x)
 {
     while (x->p < x->end && (*x->p == '#' || *x->p == '^')) {
+        if (x->end - x->p > 1 && x->p[0] == '#' && x->p[1] == '{')
+            return true; /* a set */
         const bool meta = *x->p++ == '^';
         if (meta ? !ins_elle_skip_form(x)
                  : x->p == x->end || ins_elle_class_at(x) != INS_ELLE_ORDINARY)

@@ -274,7 +274,7 @@ static bool is_flat(struct ins_elle_reader *r, const struct ins_elle_event *e)
         return false;
     if (e->value)
         return !ins_elle_is_operations(r, e->value);
-    return e->f > ELLE_F_CAS && e->f < ELLE_F_OTHER;
+    return !r->no_flat && e->f > ELLE_F_CAS && e->f < ELLE_F_OTHER;
 }
 
 static bool use_event(struct ins_elle_reader *r, struct ins_elle_event *e)
@@ -285,13 +285,14 @@ static bool use_event(struct ins_elle_reader *r, struct ins_elle_event *e)
     }
     if (e->type < ELLE_INVOKE)
         return ins_elle_refuse(r, e, "type invoke, ok, fail or info in an event");
-    if (is_flat(r, e)) {
+    if (r->pass == PASS_SURVEY)
+        return ins_elle_survey(r, e);
+    if (!r->flat && is_flat(r, e)) {
         if (r->x.st != INS_OK)
             return false;
-        if (!e->named || e->type != ELLE_INFO)
-            return ins_elle_refuse(r, e, "operations as the value of a client's event");
+        r->wants_survey = !e->named || e->type != ELLE_INFO;
         r->without++;
-        return true;
+        return !r->wants_survey;
     }
     if (r->pass != PASS_BUILD)
         return ins_elle_operations(r, e->value, 0, true);
@@ -346,7 +347,7 @@ static bool take_file(struct ins_elle_reader *r, enum ins_elle_pass pass)
 {
     struct ins_elle_lex *x = &r->x;
     r->pass = pass;
-    r->events = r->transactions = r->nemesis = r->without = r->missing = 0;
+    r->events = r->nemesis = r->without = r->missing = r->failed_cas = 0;
     r->latest_begin = r->latest_end = INS_NO_TIME;
     r->line_at = x->p = x->start;
     r->line = 1;
@@ -404,19 +405,39 @@ static bool collect(struct ins_elle_reader *r)
     return good;
 }
 
-/* What was passed over, for the user. */
+/* What the user should know of how the events were read. */
 static void add_note(const struct ins_elle_reader *r, struct ins_history *h)
 {
-    char by[64] = "", without[64] = "";
+    static const char *const flat[] = {
+        [FLAT_NONE] = "",
+        [FLAT_REGISTER] = "read as transactions on one register; ",
+        [FLAT_KEYED] = "read as transactions on registers; ",
+        [FLAT_SEQUENTIAL] = "each subkey is a register, inserted and read by "
+                            "transactions of its own; "};
+    char nemesis[64] = "", without[64] = "", cas[128] = "";
     if (r->nemesis)
-        (void)snprintf(by, sizeof by, "%" PRIu64 " of the nemesis", r->nemesis);
+        (void)snprintf(nemesis, sizeof nemesis,
+                       "%" PRIu64 " events of the nemesis passed over; ", r->nemesis);
     if (r->without)
-        (void)snprintf(without, sizeof without, "%" PRIu64 " without operations",
+        (void)snprintf(without, sizeof without,
+                       "%" PRIu64 " events without operations passed over; ",
                        r->without);
-    if (r->nemesis || r->without)
-        (void)snprintf(h->note, sizeof h->note, "events passed over: %s%s%s", by,
-                       r->nemesis && r->without ? ", " : "", without);
+    if (r->failed_cas)
+        (void)snprintf(cas, sizeof cas,
+                       "of %" PRIu64 " compare-and-sets that failed it is not judged "
+                       "what they saw; ",
+                       r->failed_cas);
+    const int n = snprintf(h->note, sizeof h->note, "%s%s%s%s", flat[r->flat], cas,
+                           nemesis, without);
+    if (n > 2 && (size_t)n < sizeof h->note)
+        h->note[n - 2] = '\0';
     h->order_only = h->txn_begin && !r->timed;
+    if (h->order_only && !h->has_times) { /* they order nothing */
+        ins_free(h->txn_begin);
+        ins_free(h->txn_end);
+        h->txn_begin = h->txn_end = NULL;
+        h->order_only = false;
+    }
 }
 
 static enum ins_status read_events(const struct ins_input *in,
@@ -428,7 +449,10 @@ static enum ins_status read_events(const struct ins_input *in,
         .limit = o->limit,
         .by_clock = o->order && !strcmp(o->order, "times")};
     (void)take_file(&r, PASS_PROBE);
-    if (r.x.st == INS_OK)
+    if (r.x.st == INS_OK && !r.wants_survey)
+        (void)build(&r);
+    if (r.x.st == INS_OK && r.wants_survey && take_file(&r, PASS_SURVEY) &&
+        ins_elle_decide(&r))
         (void)build(&r);
     if (r.x.st == INS_OK && r.contradiction && collect(&r))
         (void)build(&r);

@@ -79,6 +79,17 @@ enum ins_elle_pass { PASS_PROBE, PASS_COLLECT, PASS_ELEMENTS, PASS_SURVEY, PASS_
 enum ins_elle_kinds { KINDS_REGISTERS, KINDS_LISTS, KINDS_MIXED };
 enum ins_elle_flat { FLAT_NONE, FLAT_REGISTER, FLAT_KEYED, FLAT_SEQUENTIAL };
 
+/* What the survey saw: of :f, of shapes of values, and the first event ... */
+struct ins_elle_seen {
+    bool operations;               /* some event has operations */
+    unsigned f;                    /* a bit each */
+    uint8_t read, write, cas, add; /* shapes */
+    uint32_t subkeys;              /* longest second element of a pair */
+    struct ins_elle_event first;   /* ... that is no transaction, */
+    struct ins_elle_event flat;    /* ... that has another value than operations, */
+    struct ins_elle_event other;   /* ... the same with an :f that is not known */
+};
+
 /* How a key is used, for KINDS_MIXED. */
 enum {
     ELLE_WRITTEN = 1,
@@ -114,7 +125,8 @@ struct ins_elle_reader {
     /* Workloads of single operations. */
     bool wants_survey; /* an event's value is no operations */
     enum ins_elle_flat flat;
-    uint32_t subkeys; /* FLAT_SEQUENTIAL: keys that one write writes */
+    struct ins_elle_seen seen;
+    bool no_flat; /* events that might be of such a workload have no values at all */
     uint64_t failed_cas;
 
     /* Sessions. */
@@ -130,7 +142,7 @@ struct ins_elle_reader {
     bool timed;                       /* some event has a :time */
     int64_t latest_begin, latest_end; /* so far; INS_NO_TIME when there is none */
 
-    uint64_t events, transactions;
+    uint64_t events;
     uint64_t nemesis, without; /* events that were passed over */
     const char *value_end;     /* after the operations that were read last */
     const char *line_at;       /* lines are counted up to here */
@@ -152,6 +164,11 @@ bool ins_elle_value_now(struct ins_elle_reader *r, struct ins_elle_event *e);
 /* What is still open when the file ends. */
 bool ins_elle_abandon_all(struct ins_elle_reader *r);
 
+/* Begin a transaction for what e completes, with its status and times.  `part` is its
+ * number when e is several, else INS_NONE. */
+void ins_elle_begin_part(struct ins_elle_reader *r, struct ins_elle_event *e,
+                         uint32_t part, int64_t end);
+
 /* elle_ops.c */
 
 /* Is it an operation vector, one of an independent key, or an empty vector? */
@@ -164,5 +181,15 @@ bool ins_elle_operations(struct ins_elle_reader *r, const char *value, uint32_t 
 bool ins_elle_has_sets(const struct ins_elle_reader *r);
 /* After PASS_ELEMENTS. */
 void ins_elle_sort_elements(struct ins_elle_reader *r);
+
+/* elle_flat.c */
+
+/* PASS_SURVEY: what one event tells of the workload. */
+bool ins_elle_survey(struct ins_elle_reader *r, const struct ins_elle_event *e);
+/* After it: which workload it is.  False when it is none that can be read. */
+bool ins_elle_decide(struct ins_elle_reader *r);
+/* What e completes, in a file of such a workload. */
+bool ins_elle_flat_txn(struct ins_elle_reader *r, struct ins_elle_event *e,
+                       const char *value, int64_t end);
 
 #endif

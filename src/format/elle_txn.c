@@ -89,15 +89,22 @@ static int64_t settle_end(struct ins_elle_reader *r, int64_t time)
 
 /* ---- transactions ---- */
 
-static bool is_passed_over(const struct ins_elle_event *e, const char *value)
+/* Nothing that a client did. */
+static bool is_passed_over(const struct ins_elle_reader *r, enum ins_elle_f f,
+                           const char *value)
 {
-    return !value && e->f != ELLE_F_TXN && e->f != ELLE_F_NONE;
+    return !value && f > ELLE_F_TXN && (!r->flat || f != ELLE_F_READ);
+}
+
+/* A value that is missing may be the result of a read of a register. */
+static bool may_be_flat(const struct ins_elle_reader *r, enum ins_elle_f f)
+{
+    return !r->flat && !r->no_flat && f >= ELLE_F_READ && f < ELLE_F_OTHER;
 }
 
 static uint32_t begin(struct ins_elle_reader *r, uint32_t session,
                       const struct ins_lit *index, uint64_t line)
 {
-    r->transactions++;
     return index ? ins_builder_begin(r->b, session, *index, line)
                  : ins_builder_begin_unnamed(r->b, session, line);
 }
@@ -122,7 +129,7 @@ bool ins_elle_invoke(struct ins_elle_reader *r, const struct ins_elle_event *e)
     struct ins_elle_pending *p = &r->pending.at[e->process];
     if (p->open)
         return refuse_second(r, e, p);
-    if (!is_passed_over(e, e->value))
+    if (!is_passed_over(r, e->f, e->value))
         (void)session_of(r, p);
     p->open = true;
     p->f = e->f;
@@ -135,39 +142,8 @@ bool ins_elle_invoke(struct ins_elle_reader *r, const struct ins_elle_event *e)
     return true;
 }
 
-/* An invocation that nothing completed. */
-static bool abandon(struct ins_elle_reader *r, struct ins_elle_pending *p)
-{
-    const struct ins_elle_event e = {.f = p->f};
-    p->open = false;
-    if (is_passed_over(&e, p->value)) {
-        r->without++;
-        return true;
-    }
-    const uint32_t txn =
-        begin(r, session_of(r, p), p->has_index ? &p->index : NULL, p->line);
-    ins_builder_end(r->b, txn, INS_INDETERMINATE);
-    if (p->time != INS_NO_TIME)
-        ins_builder_times(r->b, txn, p->time, INS_NO_TIME);
-    ins_builder_on(r->b, txn, p->node);
-    return ins_elle_operations(r, p->value, txn, false);
-}
-
-bool ins_elle_abandon_all(struct ins_elle_reader *r)
-{
-    for (size_t i = 0; i < r->pending.len; i++)
-        if (r->pending.at[i].open && !abandon(r, &r->pending.at[i]))
-            return false;
-    if (r->lone_invocations > r->lone_completions)
-        r->x.st = ins_fail(r->x.err, INS_E_INPUT, r->line,
-                           "%" PRIu64 " invocations without process never complete, "
-                           "expected a process to tell them apart",
-                           r->lone_invocations - r->lone_completions);
-    return r->x.st == INS_OK;
-}
-
-/* Begin the transaction that e completes. */
-static void begin_completed(struct ins_elle_reader *r, struct ins_elle_event *e)
+/* e completes what its process invoked. */
+static void close_invocation(struct ins_elle_reader *r, struct ins_elle_event *e)
 {
     struct ins_elle_pending *p = e->has_process ? &r->pending.at[e->process] : NULL;
     e->began = p && p->open ? p->time : INS_NO_TIME;
@@ -177,38 +153,107 @@ static void begin_completed(struct ins_elle_reader *r, struct ins_elle_event *e)
         p->open = false;
     else
         r->lone_completions++;
-    e->txn = begin(r, p ? session_of(r, p) : lone_session(r),
-                   e->has_index ? &e->index : NULL, e->line);
 }
 
-bool ins_elle_complete(struct ins_elle_reader *r, struct ins_elle_event *e)
+static void begin_completed(struct ins_elle_reader *r, struct ins_elle_event *e)
 {
-    struct ins_elle_pending *p = e->has_process ? &r->pending.at[e->process] : NULL;
-    const bool open = p && p->open;
-    const char *const value = e->value ? e->value : open ? p->value : NULL;
-    if (!e->used && is_passed_over(e, value)) {
-        r->without += 1 + open;
-        if (p)
-            p->open = false;
-        return true;
-    }
-    if (!e->used)
-        begin_completed(r, e);
+    e->txn = begin(
+        r, e->has_process ? session_of(r, &r->pending.at[e->process]) : lone_session(r),
+        e->has_index ? &e->index : NULL, e->line);
+}
+
+static void end_completed(struct ins_elle_reader *r, const struct ins_elle_event *e,
+                          int64_t end)
+{
     if (e->type != ELLE_OK)
         ins_builder_end(r->b, e->txn,
                         e->type == ELLE_FAIL ? INS_ABORTED : INS_INDETERMINATE);
-    const int64_t end = e->type == ELLE_OK ? settle_end(r, e->time) : e->time;
     if (e->began != INS_NO_TIME || end != INS_NO_TIME)
         ins_builder_times(r->b, e->txn, e->began, end);
     ins_builder_on(r->b, e->txn, e->node);
+}
+
+void ins_elle_begin_part(struct ins_elle_reader *r, struct ins_elle_event *e,
+                         uint32_t part, int64_t end)
+{
+    char text[48];
+    const struct ins_elle_event whole = *e;
+    if (part != INS_NONE && e->has_index) {
+        const int n = snprintf(text, sizeof text, "%" PRId64 ".%" PRIu32,
+                               (int64_t)e->index.number, part);
+        e->index = ins_lit_text(INS_LIT_STRING, text, n > 0 ? (size_t)n : 0);
+    }
+    begin_completed(r, e);
+    e->index = whole.index;
+    end_completed(r, e, end);
+}
+
+/* The transaction that e completes; `value` is where its operations are. */
+static bool add_completed(struct ins_elle_reader *r, struct ins_elle_event *e,
+                          const char *value)
+{
+    const int64_t end = e->type == ELLE_OK ? settle_end(r, e->time) : e->time;
+    if (r->flat)
+        return ins_elle_flat_txn(r, e, value, end);
+    if (!e->used)
+        begin_completed(r, e);
+    end_completed(r, e, end);
     /* What an :ok event does not repeat took place, but its reads are not known. */
     return e->used ||
            ins_elle_operations(r, value, e->txn, e->type == ELLE_OK && e->value);
 }
 
+bool ins_elle_complete(struct ins_elle_reader *r, struct ins_elle_event *e)
+{
+    const struct ins_elle_pending *p =
+        e->has_process && !e->used ? &r->pending.at[e->process] : NULL;
+    const bool open = p && p->open;
+    const char *const value = e->value ? e->value : open ? p->value : NULL;
+    if (!e->used)
+        close_invocation(r, e);
+    if (!value && may_be_flat(r, e->f)) {
+        r->wants_survey = true;
+        return false;
+    }
+    if (is_passed_over(r, e->f, value)) {
+        r->without += 1 + open;
+        return true;
+    }
+    return add_completed(r, e, value);
+}
+
+/* An invocation that nothing completed. */
+static bool abandon(struct ins_elle_reader *r, uint32_t process)
+{
+    const struct ins_elle_pending *const p = &r->pending.at[process];
+    struct ins_elle_event e = {.type = ELLE_INFO,
+                               .f = p->f,
+                               .has_process = true,
+                               .process = process,
+                               .has_index = p->has_index,
+                               .index = p->index,
+                               .time = INS_NO_TIME,
+                               .line = p->line};
+    return ins_elle_complete(r, &e);
+}
+
+bool ins_elle_abandon_all(struct ins_elle_reader *r)
+{
+    for (size_t i = 0; i < r->pending.len; i++)
+        if (r->pending.at[i].open && !abandon(r, (uint32_t)i))
+            return false;
+    if (r->lone_invocations > r->lone_completions)
+        r->x.st = ins_fail(r->x.err, INS_E_INPUT, r->line,
+                           "%" PRIu64 " invocations without process never complete, "
+                           "expected a process to tell them apart",
+                           r->lone_invocations - r->lone_completions);
+    return r->x.st == INS_OK;
+}
+
 bool ins_elle_value_now(struct ins_elle_reader *r, struct ins_elle_event *e)
 {
     e->used = true;
+    close_invocation(r, e);
     begin_completed(r, e);
     if (!ins_elle_operations(r, e->value, e->txn, true))
         return false;

@@ -25,7 +25,7 @@ static const struct {
     {"info without value takes the invocation's", "edn", NULL,
      "{:type :invoke :process 0 :index 0 :value [[:append 1 1] [:r 1 nil]]}"
      "{:type :info :process 0 :index 1 :error :timeout :value nil}",
-     "insula 1 transactions 1\n0 1 @0..: a(1)=1 r(1)=[?] unknown\n"},
+     "insula 1 transactions 1\n0 1: a(1)=1 r(1)=[?] unknown\n"},
     {"the nemesis is passed over, whatever it says", "edn", NULL,
      "{:type :info :process :nemesis :f :kill :value {:n1 [:a \"]\"]}}\n"
      "{:process :nemesis :type :whatever}\n"
