@@ -8,7 +8,7 @@ int cmd_explain(const struct options *o)
     const struct insula_report_options how = {.color = term_color(o, stdout),
                                               .width = term_width(stdout)};
     struct insula_error err = {0};
-    const char *word = o->arg[0];
+    const char *word = o->n_args ? o->arg[0] : NULL;
     if (!insula_explain(word, &how, stdout, &err))
         return EXIT_PASS;
     struct suggestion s;

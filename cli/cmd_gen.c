@@ -28,13 +28,6 @@ static double share_of_reads(const struct options *o)
     return share > 0 ? share : -1;
 }
 
-/* Jepsen's events know no other initial value. */
-static bool starts_as_nil(const struct options *o)
-{
-    const char *format = output_format(o->text[OPT_output], o);
-    return !strcmp(format, "edn") || !strcmp(format, "json");
-}
-
 static struct insula_history *generate(const struct options *o)
 {
     const struct insula_gen_options gen = {
@@ -53,7 +46,7 @@ static struct insula_history *generate(const struct options *o)
         .list = opt_given(o, OPT_list),
         .mini = opt_given(o, OPT_mini),
         .no_times = opt_given(o, OPT_no_times),
-        .nil = starts_as_nil(o),
+        .nil = output_wants_nil(o),
         .seed = opt_seed(o),
         .threads = (unsigned)o->number[OPT_threads],
     };

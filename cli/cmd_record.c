@@ -4,10 +4,43 @@
 #include "output.h"
 #include "recording.h"
 
+/* Something of everything that a recording may hold: times, outcomes, first values. */
+static struct insula_history *sample(const struct options *o)
+{
+    static const struct insula_literal key = {.kind = INSULA_UINT};
+    struct insula_error error = {0};
+    struct insula_builder *b = insula_builder_new();
+    if (!b)
+        return NULL;
+    const bool nil = output_wants_nil(o);
+    const struct insula_literal first = nil ? insula_nil() : insula_int(0);
+    insula_initial(b, first);
+    const unsigned session = insula_builder_session(b, insula_int(0));
+    const unsigned commit = insula_begin(b, session);
+    insula_read(b, commit, key, first);
+    insula_write(b, commit, key, insula_int(1));
+    insula_times(b, commit, 1, 2);
+    const unsigned unknown = insula_begin(b, session);
+    insula_write(b, unknown, key, insula_int(2));
+    insula_times(b, unknown, 3, INSULA_NO_TIME);
+    insula_unknown(b, unknown);
+    return insula_builder_finish(b, &error);
+}
+
+/* Before anything is recorded: can it be written in the end? */
+static bool writable(const struct options *o, const char *path)
+{
+    struct insula_history *h = sample(o);
+    const bool holds = !h || output_holds(h, path, o);
+    insula_history_free(h);
+    return holds;
+}
+
 static int recover(const struct options *o, const char *path)
 {
     struct insula_error error = {0};
-    struct insula_history *h = ins_record_history(o->text[OPT_recover], &error);
+    struct insula_history *h =
+        ins_record_history(o->text[OPT_recover], output_wants_nil(o), &error);
     if (!h)
         return complain("%s", error.message);
     const int status = output_history(h, path, o);
@@ -20,7 +53,7 @@ int cmd_record(const struct options *o)
     const char *path = o->text[OPT_output];
     if (!path)
         return complain("missing -o HISTORY, - for standard output");
-    if (!outputs_possible(o))
+    if (!outputs_possible(o) || !writable(o, path))
         return EXIT_USAGE;
     if (opt_given(o, OPT_recover))
         return recover(o, path);

@@ -184,15 +184,18 @@ static bool add_levels(struct options *o, const char *text)
 
 static bool check_format(const char *word)
 {
-    struct suggestion s;
-    suggest_start(&s, word);
+    char known[256] = "";
+    size_t used = 0;
     const char *id;
     for (unsigned i = 0; (id = insula_format(i, NULL)); i++) {
         if (!strcmp(id, word))
             return true;
-        suggest_candidate(&s, id);
+        const int n =
+            snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", id);
+        used += n > 0 && (size_t)n < sizeof known - used ? (size_t)n : 0;
     }
-    return unknown("format", word, &s);
+    (void)complain("unknown format '%s', expected one of %s", word, known);
+    return false;
 }
 
 static bool take_value(struct options *o, enum option_id id, const char *text)

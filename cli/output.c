@@ -67,7 +67,13 @@ bool output_close(FILE *f, const char *path)
 static const char *format_of_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    const char *dot = strrchr(slash ? slash : path, '.');
+    char name[256];
+    (void)snprintf(name, sizeof name, "%s", slash ? slash + 1 : path);
+    char *dot = strrchr(name, '.');
+    if (dot && (!strcmp(dot, ".gz") || !strcmp(dot, ".zst"))) {
+        *dot = '\0';
+        dot = strrchr(name, '.');
+    }
     if (!dot)
         return NULL;
     static const char *const ending[][2] = {
@@ -88,6 +94,23 @@ const char *output_format(const char *path, const struct options *o)
     if (!format)
         format = format_of_name(path);
     return format ? format : "insula";
+}
+
+bool output_wants_nil(const struct options *o)
+{
+    const char *path = o->text[OPT_output];
+    const char *format = path ? output_format(path, o) : "";
+    return !strcmp(format, "edn") || !strcmp(format, "json");
+}
+
+bool output_holds(const struct insula_history *h, const char *path,
+                  const struct options *o)
+{
+    struct insula_error err = {0};
+    if (opt_given(o, OPT_lossy) || !insula_can_save(h, output_format(path, o), &err))
+        return true;
+    (void)complain("%s: %s (--lossy drops it)", path, err.message);
+    return false;
 }
 
 int output_history(const struct insula_history *h, const char *path,

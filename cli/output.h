@@ -18,6 +18,12 @@ bool output_close(FILE *f, const char *path);
 /* The format to write `path` in: --to, or what the name's ending tells, or insula. */
 const char *output_format(const char *path, const struct options *o);
 
+/* Does the format of -o have nil as its only initial value? */
+bool output_wants_nil(const struct options *o);
+/* Can the format of `path` hold all of h, or is --lossy given?  Complains. */
+bool output_holds(const struct insula_history *h, const char *path,
+                  const struct options *o);
+
 /* Write a history to `path` in that format.  Returns an exit status. */
 int output_history(const struct insula_history *h, const char *path,
                    const struct options *o);

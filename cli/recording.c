@@ -1,6 +1,7 @@
 #include "recording.h"
 
 #include "interrupt.h"
+#include "output.h"
 #include "term.h"
 
 #include <errno.h>
@@ -9,15 +10,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void recording_help(FILE *out)
+/* "word   what it means": the meaning stays in its column. */
+static void help_line(FILE *out, const char *line,
+                      void (*wrap)(FILE *, const char *, unsigned, unsigned))
+{
+    const size_t word = strcspn(line, " ");
+    const size_t at = word + strspn(line + word, " ");
+    (void)fprintf(out, "  %.*s", (int)at, line);
+    wrap(out, line + at, (unsigned)at + 2, (unsigned)at + 2);
+}
+
+void recording_help(FILE *out, void (*wrap)(FILE *out, const char *text, unsigned at,
+                                            unsigned indent))
 {
     char line[256];
     (void)fputs("\nDatabases (--db):\n", out);
     for (unsigned i = 0; ins_driver_line(i, line, sizeof line); i++)
-        (void)fprintf(out, "  %s\n", line);
+        help_line(out, line, wrap);
     (void)fputs("\nWorkloads (--workload):\n", out);
     for (unsigned i = 0; ins_workload_line(i, line, sizeof line); i++)
-        (void)fprintf(out, "  %s\n", line);
+        help_line(out, line, wrap);
 }
 
 struct display {
@@ -141,7 +153,7 @@ int recording_run(const struct options *o, const char *dir,
     }
     tell(o, outcome);
     struct insula_error unread = {0};
-    *history = ins_record_history(dir, &unread);
+    *history = ins_record_history(dir, output_wants_nil(o), &unread);
     if (!*history)
         return complain("%s", unread.message);
     return failed ? EXIT_USAGE : EXIT_PASS;

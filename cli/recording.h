@@ -6,7 +6,9 @@
 #include "record.h"
 
 /* The databases and workloads of this build, for --help. */
-void recording_help(FILE *out);
+/* `wrap` puts text that starts in column `at`, further lines indented. */
+void recording_help(FILE *out, void (*wrap)(FILE *out, const char *text, unsigned at,
+                                            unsigned indent));
 
 enum { EXIT_INTERRUPTED = 130 };
 

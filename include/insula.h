@@ -146,6 +146,11 @@ INSULA_API int insula_save(const struct insula_history *history, const char *for
                            const char *path, const struct insula_save_options *options,
                            struct insula_error *error);
 
+/* Can the format hold all of the history?  INSULA_E_LOSSY and what would be lost when it
+ * cannot. */
+INSULA_API int insula_can_save(const struct insula_history *history, const char *format,
+                               struct insula_error *error);
+
 /* What a reader guessed about an ambiguous file, or "". */
 INSULA_API const char *insula_history_note(const struct insula_history *history);
 INSULA_API const char *insula_history_format(const struct insula_history *history);
@@ -327,6 +332,7 @@ INSULA_API int insula_counterexample(const struct insula_history *history,
                                      const char *path, struct insula_error *error);
 
 /* What a level or an anomaly means, as text; non-zero when there is no such name. */
+/* With NULL instead of a name: the list of all of them. */
 INSULA_API int insula_explain(const char *name,
                               const struct insula_report_options *options, FILE *out,
                               struct insula_error *error);

@@ -96,8 +96,10 @@ int ins_record_run(const struct ins_record_options *options,
                    struct ins_record_outcome *outcome, struct insula_error *error);
 
 /* Build the history from the journals of a store directory, finished or not.  A
- * transaction without an end is indeterminate.  NULL on failure. */
-struct insula_history *ins_record_history(const char *dir, struct insula_error *error);
+ * transaction without an end is indeterminate.  Registers start as 0, or with `nil` as
+ * nil, for formats that know no other beginning.  NULL on failure. */
+struct insula_history *ins_record_history(const char *dir, bool nil,
+                                          struct insula_error *error);
 
 /* One line for each driver and workload, for --help; NULL past the last. */
 const char *ins_driver_line(unsigned i, char *buffer, size_t size);

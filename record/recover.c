@@ -19,6 +19,7 @@ struct reader {
     int64_t begin;
     char node[64];
     struct ins_plan plan;
+    bool nil;                       /* what is 0 before anybody writes becomes nil */
     struct insula_literal *element; /* of a list */
     size_t elements;
 };
@@ -115,7 +116,8 @@ static int add_operation(struct reader *r, unsigned txn, const struct ins_plan_o
         int64_t value;
         if (!number(at, &value))
             return malformed(r, "a value");
-        insula_read(r->builder, txn, key, insula_int(value));
+        insula_read(r->builder, txn, key,
+                    r->nil && !value ? insula_nil() : insula_int(value));
     }
     return 0;
 }
@@ -187,7 +189,8 @@ static int read_journal(struct reader *r, FILE *file)
     return r->error->status;
 }
 
-struct insula_history *ins_record_history(const char *dir, struct insula_error *error)
+struct insula_history *ins_record_history(const char *dir, bool nil,
+                                          struct insula_error *error)
 {
     char path[4096];
     unsigned journals = 0;
@@ -214,6 +217,7 @@ struct insula_history *ins_record_history(const char *dir, struct insula_error *
                              .path = path,
                              .next_id = &next_id,
                              .error = error,
+                             .nil = nil,
                              .element = element,
                              .elements = elements};
         r->session = new_session(r, i);
@@ -226,7 +230,7 @@ struct insula_history *ins_record_history(const char *dir, struct insula_error *
         (void)read_journal(r, file);
         (void)fclose(file);
         if (!i && !r->list)
-            insula_initial(builder, insula_int(0));
+            insula_initial(builder, nil ? insula_nil() : insula_int(0));
     }
     if (r)
         free(r->element);

@@ -47,6 +47,16 @@ int insula_save(const struct insula_history *history, const char *format,
     return ins_handle_error(error, &err);
 }
 
+int insula_can_save(const struct insula_history *history, const char *format,
+                    struct insula_error *error)
+{
+    struct ins_error err = {0};
+    const struct ins_format *f = ins_format_find(format, &err);
+    if (f && ins_format_can_express(f, history->history, &err) == INS_OK)
+        return INSULA_OK;
+    return ins_handle_error(error, &err);
+}
+
 const char *insula_history_note(const struct insula_history *history)
 {
     return history->history->note;

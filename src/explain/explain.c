@@ -207,9 +207,33 @@ static void explain_levels(const struct pen *p)
     }
 }
 
+/* Every anomaly, one a line. */
+static void explain_kinds(const struct pen *p)
+{
+    enum { TITLE_AT = 24 };
+    heading(p, "anomalies", "what reports name, and `insula explain NAME` tells");
+    ins_buf_char(p->b, '\n');
+    for (int k = 0; k < INS_N_KINDS; k++) {
+        const char *const name = ins_kind_table[k].name;
+        const char *const title = ins_kind_texts[k].title;
+        const unsigned len = (unsigned)strlen(name);
+        ins_blanks(p->b, 2);
+        ins_buf_text(p->b, name);
+        ins_blanks(p->b, len + 2 < TITLE_AT ? TITLE_AT - len - 2 : 2);
+        ins_wrap(p->b, title, strlen(title), TITLE_AT, TITLE_AT, p->width);
+        ins_buf_char(p->b, '\n');
+    }
+}
+
 bool ins_explain_text(struct ins_buf *b, const char *name, unsigned width, bool color)
 {
     const struct pen p = {b, width < 40 ? 40 : width > 88 ? 88 : width, color};
+    if (!name) {
+        explain_levels(&p);
+        ins_buf_char(b, '\n');
+        explain_kinds(&p);
+        return true;
+    }
     const enum ins_level level = ins_level_find(name, strlen(name));
     enum ins_kind kind = INS_N_KINDS;
     enum ins_suffix suffix = INS_PLAIN;

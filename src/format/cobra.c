@@ -353,6 +353,12 @@ static int is_log(const struct dirent *entry)
     return len > 4 && !strcmp(entry->d_name + len - 4, ".log");
 }
 
+/* What Cobra calls them; other programs write other logs beside them. */
+static int is_thread_log(const struct dirent *entry)
+{
+    return entry->d_name[0] == 'T' && is_log(entry);
+}
+
 static enum ins_status take_file(struct reader *r, const char *path, const char *name)
 {
     char file[4096];
@@ -377,7 +383,11 @@ enum ins_status ins_cobra_read_directory(const char *path,
                                          struct ins_error *err)
 {
     struct dirent **entry;
-    const int n = scandir(path, &entry, is_log, versionsort);
+    int n = scandir(path, &entry, is_thread_log, versionsort);
+    if (!n) {
+        free(entry);
+        n = scandir(path, &entry, is_log, versionsort);
+    }
     if (n < 0)
         return ins_fail(err, INS_E_IO, 0, "cannot read the directory: %s",
                         strerrordesc_np(errno));

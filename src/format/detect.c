@@ -2,7 +2,6 @@
 
 #include "format/bytes.h"
 
-#include <dirent.h>
 #include <string.h>
 
 static bool starts_with(const char *data, size_t size, const char *text)
@@ -81,23 +80,10 @@ const char *ins_detect_bytes(const char *data, size_t size)
     return detect_events(data, size);
 }
 
-const char *ins_detect_directory(const char *path)
+const char *ins_detect_archive(const char *data, size_t size)
 {
-    DIR *dir = opendir(path);
-    if (!dir)
-        return NULL;
-    const char *id = NULL;
-    const struct dirent *entry;
-    /* The stream is this call's own. */
-    while ((entry = readdir(dir))) { /* NOLINT(concurrency-mt-unsafe) */
-        const size_t len = strlen(entry->d_name);
-        if (!strcmp(entry->d_name, "history.bincode")) {
-            id = "dbcop";
-            break;
-        }
-        if (len > 4 && !strcmp(entry->d_name + len - 4, ".log"))
-            id = "cobra";
-    }
-    (void)closedir(dir);
-    return id;
+    enum { TAR_MAGIC_AT = 257 };
+    if (size > TAR_MAGIC_AT + 5 && !memcmp(data + TAR_MAGIC_AT, "ustar", 5))
+        return "tar";
+    return starts_with(data, size, "PK\3\4") ? "zip" : NULL;
 }

@@ -7,7 +7,7 @@
 /* The id of the format that the first bytes look like, or NULL. */
 const char *ins_detect_bytes(const char *data, size_t size);
 
-/* The id of the format whose directory this looks like, or NULL. */
-const char *ins_detect_directory(const char *path);
+/* What kind of archive of files this is, or NULL. */
+const char *ins_detect_archive(const char *data, size_t size);
 
 #endif

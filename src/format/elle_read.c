@@ -163,6 +163,17 @@ static bool take_node(struct ins_elle_reader *r, struct ins_elle_event *e)
     return true;
 }
 
+/* true, or anything else, which says nothing. */
+static bool take_results(struct ins_elle_reader *r, struct ins_elle_event *e)
+{
+    static const char yes[] = "true";
+    struct ins_elle_lex *x = &r->x;
+    e->results = (size_t)(x->end - x->p) > strlen(yes) &&
+                 !memcmp(x->p, yes, strlen(yes)) &&
+                 ins_elle_delimits(x, x->p + strlen(yes));
+    return ins_elle_skip_form(x);
+}
+
 enum field {
     FIELD_OTHER,
     FIELD_INDEX,
@@ -171,14 +182,15 @@ enum field {
     FIELD_PROCESS,
     FIELD_F,
     FIELD_VALUE,
-    FIELD_NODE
+    FIELD_NODE,
+    FIELD_RESULTS
 };
 
 /* The name of a field, p being at it. */
 static bool take_field_name(struct ins_elle_lex *x, enum field *field)
 {
-    static const char *const names[] = {NULL,      "index", "time",  "type",
-                                        "process", "f",     "value", "node"};
+    static const char *const names[] = {NULL, "index", "time", "type",   "process",
+                                        "f",  "value", "node", "results"};
     const char *name;
     size_t len;
     *field = FIELD_OTHER;
@@ -210,7 +222,7 @@ static bool take_field_name(struct ins_elle_lex *x, enum field *field)
             return ins_elle_expected(x, "a string as the name of a field");
         return ins_elle_skip_form(x);
     }
-    for (int i = FIELD_INDEX; i <= FIELD_NODE; i++)
+    for (int i = FIELD_INDEX; i <= FIELD_RESULTS; i++)
         if (ins_elle_is(name, len, names[i]))
             *field = (enum field)i;
     return true;
@@ -235,6 +247,8 @@ static bool take_field(struct ins_elle_reader *r, struct ins_elle_event *e,
         return take_value(r, e);
     case FIELD_NODE:
         return take_node(r, e);
+    case FIELD_RESULTS:
+        return take_results(r, e);
     case FIELD_OTHER:
         break;
     }

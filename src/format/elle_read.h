@@ -48,6 +48,7 @@ struct ins_elle_event {
     enum ins_elle_type type;
     enum ins_elle_f f;
     bool has_process, has_index, nemesis;
+    bool results;     /* all reads have one, though it is no :ok */
     bool named;       /* its process is not a number */
     uint32_t process; /* place in `pending` */
     struct ins_lit index;

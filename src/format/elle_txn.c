@@ -200,7 +200,8 @@ static bool add_completed(struct ins_elle_reader *r, struct ins_elle_event *e,
     end_completed(r, e, end);
     /* What an :ok event does not repeat took place, but its reads are not known. */
     return e->used ||
-           ins_elle_operations(r, value, e->txn, e->type == ELLE_OK && e->value);
+           ins_elle_operations(r, value, e->txn,
+                               (e->type == ELLE_OK || e->results) && e->value);
 }
 
 bool ins_elle_complete(struct ins_elle_reader *r, struct ins_elle_event *e)

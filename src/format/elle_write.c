@@ -99,6 +99,15 @@ static void put_list(const struct writer *w, uint32_t op)
     ins_buf_char(w->out, ']');
 }
 
+/* Is it what the register starts as, which is nil here, or nil itself? */
+static bool starts_as(const struct ins_history *h, uint32_t op)
+{
+    const ins_key k = ins_op_key(h, op);
+    const uint64_t word = h->op_value[op];
+    return ((h->key_flags[k] & INS_KEY_HAS_INIT) && h->key_init[k] == word) ||
+           ins_history_value_lit(h, word).kind == INS_LIT_NIL;
+}
+
 /* A register's value; its initial value is nil here. */
 static void put_value(const struct writer *w, ins_key k, uint64_t word)
 {
@@ -110,10 +119,23 @@ static void put_value(const struct writer *w, ins_key k, uint64_t word)
         put_lit(w, ins_history_value_lit(h, word));
 }
 
+/* Outside :ok events nil means that there was no result, unless the event says that all
+ * of its reads have one. */
+static bool reads_nil(const struct ins_history *h, ins_txn t)
+{
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
+        if (!ins_is_write(h, op) && !ins_is_unknown(h, op) &&
+            !ins_is_list_key(h, ins_op_key(h, op)) && starts_as(h, op))
+            return true;
+    return false;
+}
+
 static void put_operations(const struct writer *w, ins_txn t, bool results)
 {
     const struct ins_history *h = w->h;
     const char *between = "";
+    const bool all_known =
+        results && (h->txn_status[t] == INS_COMMITTED || reads_nil(h, t));
     ins_buf_char(w->out, '[');
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
         const ins_key k = ins_op_key(h, op);
@@ -124,7 +146,7 @@ static void put_operations(const struct writer *w, ins_txn t, bool results)
         put_name(w, !write ? "r" : list ? "append" : "w");
         ins_buf_text(w->out, w->style->space);
         put_lit(w, ins_history_key_lit(h, k));
-        if (results && h->txn_status[t] == INS_COMMITTED && ins_is_unknown(h, op)) {
+        if (all_known && ins_is_unknown(h, op)) {
             ins_buf_char(w->out, ']'); /* nil would be a result here */
             continue;
         }
@@ -179,6 +201,10 @@ static void put_event(struct writer *w, ins_txn t, bool invoke)
     }
     put_field(w, "f", false);
     put_name(w, "txn");
+    if (!invoke && h->txn_status[t] != INS_COMMITTED && reads_nil(h, t)) {
+        put_field(w, "results", false);
+        ins_buf_text(w->out, "true");
+    }
     put_field(w, "value", false);
     put_operations(w, t, !invoke);
     ins_buf_text(w->out, "}\n");
@@ -291,21 +317,6 @@ enum ins_status ins_json_write(const struct ins_history *h, struct ins_buf *out,
 
 /* ---- what they cannot express ---- */
 
-/* Outside :ok events nil means that there was no result. */
-static bool reads_nil_uncommitted(const struct ins_history *h)
-{
-    for (ins_txn t = 1; t < h->n_txns; t++) {
-        if (h->txn_status[t] == INS_COMMITTED || h->txn_status[t] == INS_ABORTED)
-            continue;
-        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
-            if (!ins_is_write(h, op) && !ins_is_unknown(h, op) &&
-                !ins_is_list_key(h, ins_op_key(h, op)) &&
-                ins_history_value_lit(h, h->op_value[op]).kind == INS_LIT_NIL)
-                return true;
-    }
-    return false;
-}
-
 /* Does an order of events say the same as the times of one session? */
 static bool session_fits(const struct ins_history *h, uint32_t s)
 {
@@ -352,11 +363,6 @@ enum ins_status ins_elle_can_express(const struct ins_history *h, struct ins_err
     if (has_odd_keywords(h))
         return ins_fail(err, INS_E_LOSSY, 0,
                         "keywords with blanks or brackets in them");
-    if (reads_nil_uncommitted(h))
-        return ins_fail(
-            err, INS_E_LOSSY, 0,
-            "reads of nil in indeterminate transactions, which would become "
-            "reads without a result");
     if (!times_fit(h))
         return ins_fail(
             err, INS_E_LOSSY, 0,

@@ -1,6 +1,7 @@
 #include "format/format.h"
 
 #include "format/detect.h"
+#include "format/find.h"
 #include "format/loss.h"
 #include "format/plume.h"
 #include "format/readers.h"
@@ -158,6 +159,11 @@ static enum ins_status load_stream(const char *path, const struct ins_read_optio
     enum ins_status st = ins_input_open(&in, path, o->limit, err);
     if (st == INS_OK)
         skip_mark(&in, f);
+    const char *const archive =
+        st == INS_OK ? ins_detect_archive(in.data, in.size) : NULL;
+    if (archive)
+        st = ins_fail(err, INS_E_INPUT, 0,
+                      "this is a %s archive, expected one of the files in it", archive);
     if (st == INS_OK && !f) {
         const char *id = ins_detect_bytes(in.data, in.size);
         if (id)
@@ -183,27 +189,27 @@ static enum ins_status load_directory(const char *path,
                                       const struct ins_format *f,
                                       struct ins_history **out, struct ins_error *err)
 {
-    if (!f) {
-        const char *id = ins_detect_directory(path);
-        if (!id)
+    char file[4096];
+    bool cobra = f && f->directory;
+    enum ins_status st = INS_OK;
+    if (!cobra)
+        st = ins_find_history(path, file, sizeof file, &cobra, err);
+    if (st != INS_OK)
+        return st;
+    if (cobra) {
+        if (!f && !(f = ins_format_find("cobra", err)))
+            return INS_E_USAGE;
+        if (!f->directory)
             return ins_fail(err, INS_E_INPUT, 0,
-                            "cannot tell the format of the directory, expected T*.log "
-                            "or history.bincode in it");
-        f = ins_format_find(id, err);
-    }
-    if (!f)
-        return INS_E_USAGE;
-    if (f->directory) {
-        const enum ins_status st = check_options(f, o, err);
+                            "the directory holds logs of Cobra, expected format '%s'",
+                            f->id);
+        st = check_options(f, o, err);
         return st == INS_OK ? finish(f, f->read_directory(path, o, out, err), out) : st;
     }
-    if (!f->file_name)
-        return ins_fail(err, INS_E_INPUT, 0, "is a directory, expected a file");
-    char file[4096];
-    const int n = snprintf(file, sizeof file, "%s/%s", path, f->file_name);
-    if (n < 0 || (size_t)n >= sizeof file)
-        return ins_fail(err, INS_E_IO, 0, "the path is too long");
-    return load_stream(file, o, f, out, err);
+    st = load_stream(file, o, f, out, err);
+    if (st != INS_OK && err)
+        ins_error_in_file(err, file);
+    return st;
 }
 
 enum ins_status ins_format_load(const char *path, const struct ins_read_options *o,

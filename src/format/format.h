@@ -27,11 +27,11 @@ enum {
     INS_HOLDS_INDETERMINATE = 1 << 1,
     INS_HOLDS_TIMES = 1 << 2,
     INS_HOLDS_LISTS = 1 << 3,
-    INS_HOLDS_UNKNOWN = 1 << 4, /* reads without a result */
-    INS_HOLDS_WORDS = 1 << 5,   /* keys and values beyond unsigned integers */
+    INS_HOLDS_UNKNOWN = 1 << 4,  /* reads without a result */
+    INS_HOLDS_WORDS = 1 << 5,    /* keys and values beyond unsigned integers */
     INS_HOLDS_KEYWORDS = 1 << 6, /* and other forms that JSON has not */
-    INS_HOLDS_INIT = 1 << 7, /* any initial values, declared key by key */
-    INS_HOLDS_NIL = 1 << 8,  /* nil as a value */
+    INS_HOLDS_INIT = 1 << 7,     /* any initial values, declared key by key */
+    INS_HOLDS_NIL = 1 << 8,      /* nil as a value */
     INS_HOLDS_ALL = (1 << 9) - 1
 };
 
