@@ -86,14 +86,14 @@ static void put_option(FILE *out, const struct option_row *row)
     (void)fputs("  ", out);
     char text[512];
     const bool choice = row->kind == CHOICE;
-    size_t n =
+    size_t used =
         (size_t)snprintf(text, sizeof text, "%s%s", row->help, choice ? ": " : "");
-    for (const char *c = choice ? row->range : ""; *c && n + 3 < sizeof text; c++) {
+    for (const char *c = choice ? row->range : ""; *c && used + 3 < sizeof text; c++) {
         if (*c == '|')
-            text[n++] = ',';
-        text[n++] = (char)(*c == '|' ? ' ' : *c);
+            text[used++] = ',';
+        text[used++] = (char)(*c == '|' ? ' ' : *c);
     }
-    (void)snprintf(text + n, sizeof text - n, "%s%s%s", row->standard ? " [" : "",
+    (void)snprintf(text + used, sizeof text - used, "%s%s%s", row->standard ? " [" : "",
                    row->standard ? row->standard : "", row->standard ? "]" : "");
     put_wrapped(out, text, 28, 28);
 }

@@ -10,14 +10,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* "word   what it means": the meaning stays in its column. */
+/* "word   what it means": the meaning has a column, which long words run into. */
 static void help_line(FILE *out, const char *line,
                       void (*wrap)(FILE *, const char *, unsigned, unsigned))
 {
+    enum { COLUMN = 13 };
     const size_t word = strcspn(line, " ");
     const size_t at = word + strspn(line + word, " ");
-    (void)fprintf(out, "  %.*s", (int)at, line);
-    wrap(out, line + at, (unsigned)at + 2, (unsigned)at + 2);
+    const bool fits = word + 2 < COLUMN;
+    (void)fprintf(out, "  %-*.*s", fits ? COLUMN - 2 : 0, (int)word, line);
+    wrap(out, line + at, fits ? COLUMN : (unsigned)word + 2, COLUMN);
 }
 
 void recording_help(FILE *out, void (*wrap)(FILE *out, const char *text, unsigned at,
