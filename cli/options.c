@@ -187,14 +187,21 @@ static bool check_format(const char *word)
     char known[256] = "";
     size_t used = 0;
     const char *id;
+    struct suggestion s;
+    suggest_start(&s, word);
     for (unsigned i = 0; (id = insula_format(i, NULL)); i++) {
         if (!strcmp(id, word))
             return true;
+        suggest_candidate(&s, id);
         const int n =
             snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", id);
         used += n > 0 && (size_t)n < sizeof known - used ? (size_t)n : 0;
     }
-    (void)complain("unknown format '%s', expected one of %s", word, known);
+    if (s.best)
+        (void)complain("unknown format '%s', did you mean '%s'? (%s)", word, s.best,
+                       known);
+    else
+        (void)complain("unknown format '%s', expected one of %s", word, known);
     return false;
 }
 

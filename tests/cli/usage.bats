@@ -30,7 +30,7 @@ load common
     run -3 "$INSULA" check -l rc,sre x
     [ "$output" = "insula: unknown level 'sre', did you mean 'ser'?" ]
     run -3 "$INSULA" check -f plum x
-    [ "$output" = "insula: unknown format 'plum', did you mean 'plume'?" ]
+    [[ $output == "insula: unknown format 'plum', did you mean 'plume'? ("*"edn, json"*")" ]]
     run -3 "$INSULA" check --color alway x
     [ "$output" = "insula: --color takes auto|always|never, not 'alway', did you mean 'always'?" ]
     run -3 "$INSULA" gen --inject LostUpdat -o x
