@@ -1,8 +1,10 @@
 #include "cluster.h"
 
 #include "fail.h"
+#include "proxy.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *const role_names[] = {
     [INS_ROLE_ANY] = "any",
@@ -75,6 +77,9 @@ int ins_cluster_parse(struct ins_cluster *c, const char *const *text, unsigned c
 void ins_cluster_release(struct ins_cluster *c)
 {
     for (unsigned i = 0; i < c->nodes; i++) {
+        ins_proxy_free(c->node[i].front);
+        ins_proxy_free(c->node[i].link);
+        free(c->node[i].through);
         ins_server_free(c->node[i].server);
         ins_url_release(&c->node[i].url);
         free(c->node[i].where);
@@ -92,6 +97,16 @@ struct ins_node *ins_cluster_add(struct ins_cluster *c, enum ins_role role,
     struct ins_node *n = &c->node[c->nodes++];
     n->role = role;
     return ins_url_parse(&n->url, c->node[0].url.text, error) ? NULL : n;
+}
+
+bool ins_node_place(struct ins_node *n, const char *name)
+{
+    const char *dir = ins_server_dir(n->server);
+    char folder[256];
+    (void)snprintf(n->socket, sizeof n->socket, "%s/%s", dir, name);
+    (void)snprintf(n->door, sizeof n->door, "%s/c/%s", dir, name);
+    (void)snprintf(folder, sizeof folder, "%s/c", dir);
+    return !mkdir(folder, 0755);
 }
 
 unsigned ins_cluster_find(const struct ins_cluster *c, const char *name, size_t length)

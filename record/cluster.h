@@ -24,6 +24,12 @@ struct ins_node {
     struct ins_url url;        /* as given, or the parameters of a throw-away one */
     struct ins_server *server; /* a throw-away one, or NULL */
     char *where;               /* the driver's: how to reach it */
+    /* Of a throw-away one: its socket; where clients go instead when something stands
+     * between, and how; and what stands there: for clients, and for the node's own way
+     * to the primary. */
+    char socket[256], door[256];
+    char *through;
+    struct ins_proxy *front, *link;
 };
 
 struct ins_cluster {
@@ -39,6 +45,16 @@ void ins_cluster_release(struct ins_cluster *c);
 /* Add a throw-away node beside node 0, with its parameters. */
 struct ins_node *ins_cluster_add(struct ins_cluster *c, enum ins_role role,
                                  struct insula_error *error);
+
+/* The way that connections take now. */
+static inline const char *ins_node_way(const struct ins_node *n)
+{
+    return n->front ? n->through : n->where;
+}
+
+/* The socket of a throw-away node and the door before it are called `name`, in its
+ * directory and in c/ there.  False when the directory c/ cannot be made. */
+bool ins_node_place(struct ins_node *n, const char *name);
 
 /* Number of a node by its name, or INS_NODES. */
 unsigned ins_cluster_find(const struct ins_cluster *c, const char *name, size_t length);

@@ -33,11 +33,14 @@ struct ins_target {
     struct ins_cluster cluster; /* prepare may add throw-away nodes to it */
     enum ins_isolation isolation;
     const char *table;
-    const char *dir;            /* the store directory */
-    bool (*stop)(void);         /* the user asked to end; may be NULL */
-    bool list;                  /* the keys are lists */
-    unsigned sessions;          /* how many will connect */
-    uint32_t preload;           /* keys 0 .. preload-1 get a row */
+    struct ins_net *net; /* of the nodes, when it can be cut; or NULL */
+    bool wants_links;    /* faults will cut the ways between nodes, or stand between */
+    bool wants_fronts;   /* nodes and clients */
+    const char *dir;     /* the store directory */
+    bool (*stop)(void);  /* the user asked to end; may be NULL */
+    bool list;           /* the keys are lists */
+    unsigned sessions;   /* how many will connect */
+    uint32_t preload;    /* keys 0 .. preload-1 get a row */
     const char *const *setting; /* NAME=VALUE,VALUE... for the sessions, or NULL */
     unsigned settings;
     char name[64];       /* "MariaDB 10.11.19" */

@@ -6,6 +6,7 @@
 #include <grp.h>
 #include <poll.h>
 #include <pwd.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -30,10 +31,12 @@ static int remove_one(const char *path, const struct stat *st, int type,
     return 0;
 }
 
-/* Replace the first "@" by the directory. */
+/* Replace the first "@", at the end or before a slash, by the directory. */
 static char *expand(const char *argument, const char *dir)
 {
     const char *at = strchr(argument, '@');
+    while (at && at[1] && at[1] != '/')
+        at = strchr(at + 1, '@');
     char *text;
     if (!at)
         return strdup(argument);
@@ -211,6 +214,8 @@ _Noreturn void ins_keeper_run(const struct ins_server_plan *plan, const char *di
     struct keeper k = {.plan = plan, .dir = dir};
     /* Out of the terminal's reach: Ctrl-C is for the recorder, which then ends us. */
     (void)setsid();
+    if (plan->network > 0 && setns(plan->network, CLONE_NEWNET))
+        _exit(126);
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGINT, SIG_IGN);

@@ -88,7 +88,7 @@ static MYSQL *open_connection(const struct ins_target *target, unsigned number,
         return NULL;
     }
     bool yours = !node->where;
-    const char *socket = yours ? ins_url_get(url, "socket") : node->where;
+    const char *socket = yours ? ins_url_get(url, "socket") : ins_node_way(node);
     long port = url->port ? strtol(url->port, NULL, 10) : 0;
     unsigned timeout = 10;
     (void)lib->mysql_optionsv(my, MYSQL_OPT_CONNECT_TIMEOUT, &timeout);

@@ -11,6 +11,7 @@
 #include "mariadb_server.h"
 
 #include "fail.h"
+#include "net.h"
 
 #include <glob.h>
 #include <netinet/in.h>
@@ -107,11 +108,14 @@ static int start(struct ins_target *target, unsigned number, const struct plan *
     node->server = ins_server_start(&p->server, error);
     if (!node->server)
         return error->status;
-    if (asprintf(&node->where, "%s/s", ins_server_dir(node->server)) < 0) {
-        node->where = NULL;
-        return ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
-    }
-    return 0;
+    if (!ins_node_place(node, "s"))
+        return ins_rec_fail(error, INSULA_E_IO, "cannot make a directory in %s",
+                            ins_server_dir(node->server));
+    node->where = strdup(node->socket);
+    node->through = strdup(node->door);
+    return node->where && node->through
+               ? 0
+               : ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
 }
 
 int ins_mariadb_start(struct ins_target *target, struct insula_error *error)
@@ -139,6 +143,7 @@ struct galera {
     char provider[256];
     unsigned nodes;
     unsigned port; /* the first of nodes * PORTS */
+    const struct ins_net *net;
     char address[INS_NODES * 32 + 16];
     char members[INS_NODES * 64];
 };
@@ -198,6 +203,16 @@ static int choose_ports(struct galera *g, struct insula_error *error)
     return ins_rec_fail(error, INSULA_E_IO, "no free ports for the nodes");
 }
 
+/* Where a node listens. */
+static const char *address_of(const struct galera *g, unsigned node, char *buffer,
+                              size_t size)
+{
+    if (g->net)
+        return ins_net_address(node, buffer, size);
+    (void)snprintf(buffer, size, "127.0.0.1");
+    return buffer;
+}
+
 static int add_nodes(struct ins_target *target, struct galera *g,
                      struct insula_error *error)
 {
@@ -210,8 +225,10 @@ static int add_nodes(struct ins_target *target, struct galera *g,
         if (!n)
             return error->status;
         (void)snprintf(n->name, sizeof n->name, "n%u", i + 1);
-        used += (size_t)snprintf(g->address + used, sizeof g->address - used,
-                                 "%s127.0.0.1:%u", i ? "," : "", g->port + PORTS * i);
+        char at[32];
+        used += (size_t)snprintf(g->address + used, sizeof g->address - used, "%s%s:%u",
+                                 i ? "," : "", address_of(g, i, at, sizeof at),
+                                 g->port + PORTS * i);
         told += (size_t)snprintf(g->members + told, sizeof g->members - told,
                                  "member: %08x-0000-11ee-8a0a-000000000001 0\n", i + 1);
     }
@@ -238,19 +255,21 @@ static void plan_member(struct plan *p, const struct galera *g, unsigned node)
         "--wsrep-on=ON", "--binlog-format=ROW", "--innodb-autoinc-lock-mode=2",
         "--wsrep-sst-method=rsync", "--innodb-buffer-pool-size=32M"};
     const unsigned port = g->port + PORTS * node;
+    char at[32];
+    (void)address_of(g, node, at, sizeof at);
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
         add(p, fixed[i]);
     add(p, say(p, "--wsrep-provider=%s", g->provider));
     add(p, g->address);
     add(p, say(p, "--wsrep-node-name=n%u", node + 1));
-    add(p, say(p, "--wsrep-node-address=127.0.0.1:%u", port));
-    add(p, say(p, "--wsrep-sst-receive-address=127.0.0.1:%u", port + 2));
+    add(p, say(p, "--wsrep-node-address=%s:%u", at, port));
+    add(p, say(p, "--wsrep-sst-receive-address=%s:%u", at, port + 2));
     add(p, say(p,
                "--wsrep-provider-options=pc.recovery=yes;gcache.size=64M;"
-               "gmcast.listen_addr=tcp://127.0.0.1:%u;ist.recv_addr=127.0.0.1:%u;"
+               "gmcast.listen_addr=tcp://%s:%u;ist.recv_addr=%s:%u;"
                "evs.keepalive_period=PT0.5S;evs.suspect_timeout=PT2S;"
                "evs.inactive_timeout=PT4S;evs.inactive_check_period=PT0.5S",
-               port, port + 1));
+               at, port, at, port + 1));
     const char *view = say(p,
                            "my_uuid: %08x-0000-11ee-8a0a-000000000001\n#vwbeg\n"
                            "view_id: 3 00000001-0000-11ee-8a0a-000000000001 1\n"
@@ -267,7 +286,10 @@ static void plan_member(struct plan *p, const struct galera *g, unsigned node)
 int ins_galera_start(struct ins_target *target, struct insula_error *error)
 {
     struct galera g = {0};
-    if (!read_parameters(target, &g, error) && !choose_ports(&g, error))
+    if (!read_parameters(target, &g, error) && !choose_ports(&g, error) &&
+        target->wants_links)
+        g.net = target->net = ins_net_new(g.nodes, error);
+    if (!error->status)
         (void)add_nodes(target, &g, error);
     for (unsigned i = 0; i < g.nodes && !error->status; i++) {
         struct plan *p = calloc(1, sizeof *p);
@@ -275,6 +297,7 @@ int ins_galera_start(struct ins_target *target, struct insula_error *error)
             (void)ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
         } else if (!plan_server(p, target, i, g.program, error)) {
             plan_member(p, &g, i);
+            p->server.network = g.net ? ins_net_of(g.net, i) : 0;
             (void)start(target, i, p, error);
         }
         free(p);

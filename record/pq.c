@@ -64,7 +64,7 @@ static PGconn *open_connection(const struct ins_target *target, unsigned node,
                                struct insula_error *error)
 {
     const struct lib *lib = &((const struct own *)target->own)->lib;
-    PGconn *pg = lib->PQconnectdb(target->cluster.node[node].where);
+    PGconn *pg = lib->PQconnectdb(ins_node_way(&target->cluster.node[node]));
     if (lib->PQstatus(pg) != CONNECTION_OK) {
         (void)ins_rec_fail(error, INSULA_E_IO, "postgres: %s", lib->PQerrorMessage(pg));
         lib->PQfinish(pg);

@@ -7,8 +7,10 @@
 #include "pq_server.h"
 
 #include "fail.h"
+#include "proxy.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 
 static bool is_ours(const char *name)
 {
@@ -90,12 +92,16 @@ static int start(struct ins_target *target, unsigned number, const struct plan *
     node->server = ins_server_start(&p->server, error);
     if (!node->server)
         return error->status;
-    if (asprintf(&node->where, "host=%s user=insula dbname=postgres",
-                 ins_server_dir(node->server)) < 0) {
+    const char *dir = ins_server_dir(node->server);
+    if (!ins_node_place(node, ".s.PGSQL.5432"))
+        return ins_rec_fail(error, INSULA_E_IO, "cannot make a directory in %s", dir);
+    if (asprintf(&node->where, "host=%s user=insula dbname=postgres", dir) < 0)
         node->where = NULL;
-        return ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
-    }
-    return 0;
+    if (asprintf(&node->through, "host=%s/c user=insula dbname=postgres", dir) < 0)
+        node->through = NULL;
+    return node->where && node->through
+               ? 0
+               : ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
 }
 
 static int count_standbys(const struct ins_target *target, unsigned *count,
@@ -166,13 +172,26 @@ static int start_standby(struct ins_target *target, unsigned number,
                          char *const *program, struct insula_error *error)
 {
     const struct ins_node *primary = &target->cluster.node[0];
+    struct ins_node *self = &target->cluster.node[number];
+    char way[300], path[330];
+    (void)snprintf(way, sizeof way, "%s", ins_server_dir(primary->server));
+    if (target->wants_links) {
+        /* Its own way to the primary, which can be held up. */
+        (void)snprintf(way, sizeof way, "%s/r%u", ins_server_dir(primary->server),
+                       number);
+        (void)snprintf(path, sizeof path, "%s/.s.PGSQL.5432", way);
+        if (mkdir(way, 0755))
+            return ins_rec_fail(error, INSULA_E_IO, "cannot make %s", way);
+        if (!(self->link = ins_proxy_new(path, primary->socket, error)))
+            return error->status;
+    }
     struct plan *p = calloc(1, sizeof *p);
     char from[300], link[512];
     if (!p)
         return ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
     (void)snprintf(from, sizeof from, "-h%s", ins_server_dir(primary->server));
-    (void)snprintf(link, sizeof link, "host=%s user=insula application_name=%s",
-                   ins_server_dir(primary->server), target->cluster.node[number].name);
+    (void)snprintf(link, sizeof link, "host=%s user=insula application_name=%s", way,
+                   self->name);
     if (!plan_server(p, target, number, program[1], error)) {
         const char *const init[] = {program[0], from,     "-Uinsula", "-D@/data",
                                     "-Xstream", "-cfast", "-N",       "-R"};

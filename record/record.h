@@ -58,8 +58,11 @@ struct ins_record_options {
     double abort;          /* share of transactions that the client rolls back */
     double time_limit_s;   /* [none] */
     double rate;           /* transactions a second, all sessions together [no limit] */
-    const char *nemesis;   /* "kill", "pause" or both with a comma [none] */
+    const char *nemesis;   /* FAULT[:WEIGHT[:SECONDS]] with commas [none] */
     double nemesis_s;      /* mean time between two faults [2] */
+    const char *const *fault_command; /* NAME=COMMAND with {node} in it */
+    const char *const *heal_command;
+    unsigned fault_commands, heal_commands;
     uint64_t seed;
     const char *table; /* name of the table that is made and dropped [insula] */
     const char *dir;   /* the store directory; must exist */

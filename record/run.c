@@ -4,6 +4,7 @@
 
 #include "fail.h"
 #include "nemesis.h"
+#include "net.h"
 #include "promise.h"
 
 #include <errno.h>
@@ -141,7 +142,9 @@ static int prepare(struct recording *r, struct insula_error *error)
                             strerror_r(errno, reason, sizeof reason));
     }
     t->driver = driver;
-    if (driver->prepare(t, error) || (driver->settle && driver->settle(t, error)))
+    if (ins_nemesis_parse(&r->nemesis, &r->options, error) ||
+        driver->prepare(t, error) || ins_nemesis_init(&r->nemesis, error) ||
+        (driver->settle && driver->settle(t, error)))
         return error->status;
     return choose_readers(r, error);
 }
@@ -347,6 +350,7 @@ static void release(struct recording *r)
     if (r->target.driver)
         r->target.driver->finish(&r->target);
     ins_cluster_release(&r->target.cluster);
+    ins_net_free(r->target.net);
     ins_work_release(&r->work);
     if (r->log.file)
         ins_runlog_close(&r->log);
@@ -398,13 +402,11 @@ int ins_record_run(const struct ins_record_options *options,
     r->run = (struct ins_run){
         .options = &r->options, .target = &r->target, .work = &r->work, .log = &r->log};
     r->nemesis.log = &r->log;
+    r->nemesis.target = &r->target;
     r->nemesis.draw = ins_draw_stream(options->seed, 0);
     if (!ins_runlog_open(&r->log, options->dir, error) && !prepare(r, error)) {
         describe(r, outcome);
-        r->nemesis.mean_s = r->options.nemesis_s;
-        if (!ins_nemesis_init(&r->nemesis, r->options.nemesis,
-                              r->target.cluster.node[0].server, error) &&
-            !connect_sessions(r, error) && !start_threads(r, error))
+        if (!connect_sessions(r, error) && !start_threads(r, error))
             (void)supervise(r, error);
         atomic_store(&r->run.stop, r->run.stop || error->status);
         join_sessions(r, outcome, error);

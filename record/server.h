@@ -24,6 +24,7 @@ struct ins_server_plan {
     const char *again[INS_SERVER_ARGUMENTS]; /* the command after a kill, if another */
     const char *data;                        /* a directory to make, "@/data" */
     const char *log;                         /* file that takes its output */
+    int network;                             /* namespace to run in, or 0 for ours */
     int quit; /* signal that ends it at once and lets it clean up; or 0 */
 };
 

@@ -409,17 +409,36 @@ static void what_a_journal_writes_it_reads(void **state)
 
 /* ---- the nemesis ---- */
 
-static void a_nemesis_is_known_by_name_and_needs_a_server(void **state)
+static void parse_faults(const char *db, const char *faults, int expected,
+                         const char *says)
+{
+    struct insula_error error = {0};
+    struct ins_target target = {0};
+    struct ins_nemesis n = {.target = &target};
+    static const char *const command[] = {"flood=true {node}"};
+    const struct ins_record_options options = {
+        .nemesis = faults, .fault_command = command, .fault_commands = 1};
+    assert_int_equal(ins_cluster_parse(&target.cluster, &db, 1, &error), 0);
+    assert_int_equal(ins_nemesis_parse(&n, &options, &error), expected);
+    if (says)
+        assert_non_null(strstr(error.message, says));
+    ins_cluster_release(&target.cluster);
+}
+
+static void what_a_fault_needs_is_asked_for_at_the_start(void **state)
 {
     (void)state;
-    struct insula_error error = {0};
-    struct ins_nemesis n = {0};
-    assert_int_equal(ins_nemesis_init(&n, NULL, NULL, &error), 0);
-    assert_int_equal(ins_nemesis_init(&n, "flood", NULL, &error), INSULA_E_USAGE);
-    assert_non_null(strstr(error.message, "unknown nemesis 'flood'"));
-    error = (struct insula_error){0};
-    assert_int_equal(ins_nemesis_init(&n, "kill,pause", NULL, &error), INSULA_E_USAGE);
-    assert_non_null(strstr(error.message, "throw-away server"));
+    parse_faults("sqlite:", NULL, 0, NULL);
+    parse_faults("sqlite:", "earthquake", INSULA_E_USAGE, "unknown fault 'earthquake'");
+    parse_faults("sqlite:", "kill,pause", INSULA_E_USAGE, "throw-away");
+    parse_faults("sqlite:", "flood", 0, NULL);
+    parse_faults("postgres:", "kill:2:0.5,pause", 0, NULL);
+    parse_faults("postgres:", "kill:0", INSULA_E_USAGE, "WEIGHT");
+    parse_faults("postgres:", "kill:1:x", INSULA_E_USAGE, "SECONDS");
+    parse_faults("postgres:", "partition", INSULA_E_USAGE, "several nodes");
+    parse_faults("postgres:?standbys=1", "partition,slow,isolate", 0, NULL);
+    parse_faults("postgres:?standbys=1", "loss", INSULA_E_USAGE, "galera");
+    parse_faults("postgres://db.example/d", "kill", INSULA_E_USAGE, "--fault-command");
 }
 
 int main(void)
@@ -444,7 +463,7 @@ int main(void)
                                         make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(what_a_journal_writes_it_reads, make_dir,
                                         remove_dir),
-        cmocka_unit_test(a_nemesis_is_known_by_name_and_needs_a_server),
+        cmocka_unit_test(what_a_fault_needs_is_asked_for_at_the_start),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests_name("record", tests, NULL, NULL);
