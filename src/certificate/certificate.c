@@ -33,6 +33,21 @@ void ins_certificate_order(struct ins_certificate *c, const struct ins_engine *e
     ins_buf_text(&c->text, "\nend\n");
 }
 
+void ins_certificate_run(struct ins_certificate *c, enum ins_level level,
+                         const uint32_t *step, size_t n)
+{
+    const bool split = ins_model_of(level).split;
+    ins_certificate_head(c, level, "pass");
+    ins_buf_text(&c->text, "order");
+    for (size_t i = 0; i < n; i++) {
+        ins_buf_char(&c->text, ' ');
+        if (split)
+            ins_buf_char(&c->text, step[i] & 1 ? 'c' : 'b');
+        ins_buf_u64(&c->text, step[i] >> 1);
+    }
+    ins_buf_text(&c->text, "\nend\n");
+}
+
 void ins_certificate_walk(struct ins_certificate *c, const struct ins_engine *e,
                           const struct ins_argument *p, struct ins_walk w)
 {

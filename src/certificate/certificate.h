@@ -10,6 +10,10 @@
 
 void ins_certificate_order(struct ins_certificate *c, const struct ins_engine *e,
                            const uint32_t *order);
+/* The same for a sequence of steps: transaction << 1, | 1 for its commit where begin
+ * and commit are two steps. */
+void ins_certificate_run(struct ins_certificate *c, enum ins_level level,
+                         const uint32_t *step, size_t n);
 /* The argument why the level fails. */
 void ins_certificate_argument(struct ins_certificate *c, const struct ins_engine *e,
                               const struct ins_argument *p);

@@ -3,6 +3,10 @@
 #include "certificate/certificate.h"
 #include "engine/search.h"
 #include "explain/anomaly.h"
+#include "witness/window.h"
+
+/* Up to this many candidates a read, on average, the engine does well by itself. */
+enum { FEW_CANDIDATES = 3 };
 
 /* One level under way. */
 struct job {
@@ -215,6 +219,70 @@ void ins_tell_once(struct ins_result *r, size_t first)
     }
 }
 
+/* ---- duplicates ---- */
+
+/* Are there so many writers of equal values that the choice among them is the problem?
+ */
+static bool has_many_candidates(const struct ins_history *h)
+{
+    uint64_t candidates = 0;
+    for (uint32_t i = 0; i < h->n_ambiguous; i++) {
+        const uint32_t g = h->ambiguous_group[i];
+        candidates += h->group_off[g + 1] - h->group_off[g];
+    }
+    return candidates > FEW_CANDIDATES * (uint64_t)h->n_ambiguous;
+}
+
+static bool find_witness(const struct ins_script *s, enum ins_level level,
+                         const struct ins_strong_options *o, struct ins_result *r)
+{
+    const struct ins_model m = ins_model_of(level);
+    const struct ins_steps how = {
+        .split = m.split, .exclusive = m.apart, .real_time = m.real_time};
+    struct ins_vec_u32 step = {0};
+    const int64_t start = ins_now_ns();
+    const bool found = ins_window_search(s, how, o->limit, &step);
+    if (found) {
+        struct ins_certificate *c =
+            o->certificate ? ins_certificate_get(r, s->h) : NULL;
+        if (c)
+            ins_certificate_run(c, level, step.at, step.len);
+        r->level[level].verdict = INS_PASS;
+    }
+    r->level[level].seconds += (double)(ins_now_ns() - start) * 1e-9;
+    ins_vec_u32_release(&step);
+    return found;
+}
+
+/* Could a witness for this level tell something new? */
+static bool wants_witness(const struct ins_history *h, const struct ins_result *r,
+                          enum ins_level level)
+{
+    const struct ins_model m = ins_model_of(level);
+    return m.forbids == INS_FORBIDS_CYCLE && (h->has_times || !m.real_time) &&
+           r->level[level].verdict == INS_NOT_ASKED &&
+           !(ins_result_with(r, INS_PASS) & ins_level_above(level)) &&
+           !(ins_result_with(r, INS_FAIL) & ins_level_below(level));
+}
+
+/* Where values repeat a lot, a witness by value is easier to find than a choice among
+ * the candidates.  From strong to weak; one is enough for all below it. */
+static void find_witnesses(const struct ins_history *h,
+                           const struct ins_strong_options *o, struct ins_result *r)
+{
+    struct ins_script s;
+    if (h->has_lists || !has_many_candidates(h))
+        return;
+    if (ins_script_init(&s, h, o->limit))
+        INS_EACH_LEVEL_DOWN(level, o->levels)
+        {
+            if (wants_witness(h, r, level) && !find_witness(&s, level, o, r) &&
+                ins_limit_hit(o->limit))
+                break;
+        }
+    ins_script_release(&s);
+}
+
 /* Decide one level: by what is known of others, or by looking. */
 static enum ins_status check_or_imply(const struct ins_history *h, enum ins_level level,
                                       const struct ins_strong_options *o,
@@ -241,6 +309,7 @@ enum ins_status ins_strong_check(const struct ins_history *h,
                                  struct ins_result *r, struct ins_error *err)
 {
     const size_t first = r->anomaly.len;
+    find_witnesses(h, o, r);
     INS_EACH_LEVEL_DOWN(level, o->levels)
     {
         if (!ins_model_of(level).versions || r->level[level].verdict != INS_NOT_ASKED)

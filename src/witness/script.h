@@ -1,0 +1,53 @@
+/* script.h - a history of registers as what each transaction needs and does.
+ *
+ * A read needs the value that it returned, whoever wrote it; a write makes its value
+ * the current one.  Values are numbers: equal numbers, equal key and value.  Only
+ * transactions that count, or may count, have entries.  This is all that is needed to
+ * run transactions one after another and see whether every read finds its value,
+ * however many writers have written the same. */
+#ifndef INS_SCRIPT_H
+#define INS_SCRIPT_H
+
+#include "history/history.h"
+
+struct ins_access {
+    ins_key key;
+    uint32_t value;
+};
+
+struct ins_script {
+    const struct ins_history *h;
+    /* By transaction, n_txns + 1 offsets: external reads, one a key, and final writes.
+     */
+    uint32_t *read_off, *write_off;
+    struct ins_access *read, *write;
+    uint32_t *initial; /* by key: its first value */
+    /* By transaction: it must be in every witness; it may be (indeterminate, and some
+     * read may be from it). */
+    uint8_t *counts, *may_count;
+    uint32_t n_values;
+};
+
+/* False when memory or the limit ends it; *s is to be released in any case.  The
+ * history has no lists and no faulty reads. */
+bool ins_script_init(struct ins_script *s, const struct ins_history *h,
+                     struct ins_limit *limit);
+void ins_script_release(struct ins_script *s);
+
+/* How begin and commit of a transaction are separate steps of a witness. */
+struct ins_steps {
+    bool split;     /* reads happen at the begin, writes at the commit; else at once */
+    bool exclusive; /* with split: two writers of one key are not active together */
+    bool real_time; /* who ended before another began comes first */
+};
+
+/* A step is transaction << 1, or with `split` that for the begin and | 1 for the
+ * commit.
+ *
+ * Does this sequence of steps run?  Every transaction that counts is in it, sessions
+ * are in order, and each read finds its value.  Written to be obviously right: a
+ * witness is believed after this run alone. */
+bool ins_script_runs(const struct ins_script *s, struct ins_steps how,
+                     const uint32_t *step, size_t n);
+
+#endif

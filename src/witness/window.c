@@ -1,0 +1,659 @@
+/* window.c - a witness by rolling windows.
+ *
+ * Where many writers wrote the same value, the choice among them cannot be searched as
+ * a whole: it grows with the square of the history.  But a database that keeps a level
+ * does so close to the order in which its transactions ended.  So the transactions are
+ * ranked by their end, and only orders are considered in which no transaction runs
+ * before one that ended more than `slack` ranks earlier.  Then what concerns each other
+ * is close together: the search takes the next few hundred transactions, asks the
+ * solver for an order of them that starts from the values that the run so far has left
+ * behind, keeps the front of it, where nothing that is still to come can interfere, and
+ * goes on.
+ *
+ * One window as a problem for the solver.  Nodes are steps, and beside them a chain of
+ * marks, one a rank: the mark of a transaction is after it, and before those that must
+ * come after all of its rank and lower.  Variables: "step x is before step y", for
+ * pairs that matter; "read r is from c", for each c in the window that writes the
+ * value, or from the run so far; "t counts".  Clauses: each read is from somebody; then
+ * any u that writes another value to that key is before c or after r; in si, of two
+ * writers of a key one commits before the other begins.
+ *
+ * The last transactions of a window may depend on others beyond it: their reads are
+ * left open, and the front ends before the first of them. */
+#include "window.h"
+
+#include "base/map.h"
+#include "base/rng.h"
+#include "solver/solver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WAITING,
+    BEGUN,
+    DONE,
+    /* work for the solver, in its ticks, before a window is given up */
+    TICKS = 10 * 1000 * 1000,
+    N_PLACES = 64,
+    SIZE = 5, /* of a window, in slacks */
+};
+
+struct place {
+    size_t n_steps;
+    uint32_t taken;
+    struct ins_vec_u32 member;
+};
+
+struct writer {
+    uint32_t member; /* number in the window */
+    uint32_t value;
+};
+
+struct search {
+    const struct ins_script *s;
+    struct ins_steps how;
+    struct ins_limit *limit;
+    struct ins_vec_u32 *step; /* the run so far */
+
+    uint32_t n; /* transactions that count or may count, by rank: */
+    ins_txn *by_rank;
+    uint32_t *rank; /* by transaction */
+    uint32_t
+        *ended; /* by rank, for real time: ranks below this are of an earlier time */
+    uint32_t slack;
+
+    uint32_t *current; /* by key: value */
+    uint8_t *state;    /* by transaction */
+    uint32_t taken;    /* ranks below this are in the window, or were */
+
+    /* the window */
+    struct ins_vec_u32 member;          /* transactions, by rank */
+    uint32_t *number;                   /* by transaction: its number there */
+    struct writer *writer;              /* by key of the window */
+    uint32_t *key_of, *key_off, n_keys; /* key_of: by key, its number in the window */
+    uint32_t *key_stamp, stamp;
+    int *count_var; /* by member: 0 where it counts anyway */
+    struct ins_number_map pair;
+    struct ins_vec_u32 pair_var;
+    struct ins_solver *solver;
+    int clause[4096];
+    size_t n_lits;
+    bool satisfied; /* the clause under construction holds anyway */
+    bool failed;
+
+    struct place place[N_PLACES];   /* the latest ones, in turn */
+    uint32_t n_places, first_place; /* the next one's number, the earliest's */
+    uint32_t level;                 /* how often this place was tried */
+    struct ins_rng rng;
+};
+
+/* ---- what is known without the solver ---- */
+
+/* All of lower rank than the answer come before rank r and higher. */
+static uint32_t far_below(const struct search *q, uint32_t r)
+{
+    return r > q->slack ? r - q->slack : 0;
+}
+
+/* Did t end, as far as anybody knows? */
+static bool has_end(const struct ins_history *h, ins_txn t)
+{
+    return h->txn_status[t] == INS_COMMITTED && h->txn_end[t] != INS_NO_TIME;
+}
+
+static bool known_before(const struct search *q, ins_txn a, ins_txn b)
+{
+    const uint32_t *session = q->s->h->txn_session;
+    return (session[a] == session[b] && a < b) ||
+           q->rank[a] < far_below(q, q->rank[b]) ||
+           (q->how.real_time && q->rank[a] < q->ended[q->rank[b]] &&
+            has_end(q->s->h, a));
+}
+
+static uint32_t node_begin(const struct search *q, uint32_t member)
+{
+    return member << q->how.split;
+}
+
+static uint32_t node_commit(const struct search *q, uint32_t member)
+{
+    return member << q->how.split | q->how.split;
+}
+
+static bool is_past(const struct search *q, uint32_t node)
+{
+    return q->how.split && !(node & 1) && q->state[q->member.at[node >> 1]] == BEGUN;
+}
+
+/* The literals of what is always or never so. */
+enum { ALWAYS = INT32_MAX, NEVER = -INT32_MAX };
+
+/* Node x is before node y; they belong to different members. */
+static int lit_before(struct search *q, uint32_t x, uint32_t y)
+{
+    const ins_txn a = q->member.at[x >> q->how.split];
+    const ins_txn b = q->member.at[y >> q->how.split];
+    if (is_past(q, y))
+        return NEVER;
+    if (is_past(q, x) || known_before(q, a, b))
+        return ALWAYS;
+    if (known_before(q, b, a))
+        return NEVER;
+    const uint32_t lo = x < y ? x : y, hi = x < y ? y : x;
+    const uint32_t id = ins_number_map_add(&q->pair, (uint64_t)lo << 32 | hi);
+    if (id == INS_NONE) {
+        q->failed = true;
+        return NEVER;
+    }
+    if (id == q->pair_var.len) {
+        const int var = ins_solver_var(q->solver, true);
+        ins_solver_edge(q->solver, var, lo, hi);
+        ins_solver_edge(q->solver, -var, hi, lo);
+        ins_vec_u32_push(&q->pair_var, (uint32_t)var);
+        if (q->pair_var.failed) {
+            q->failed = true;
+            return NEVER;
+        }
+    }
+    const int var = (int)q->pair_var.at[id];
+    return x < y ? var : -var;
+}
+
+/* ---- clauses ---- */
+
+static void clause_start(struct search *q)
+{
+    q->n_lits = 0;
+    q->satisfied = false;
+}
+
+static void clause_add(struct search *q, int lit)
+{
+    if (lit == NEVER)
+        return;
+    q->satisfied |= lit == ALWAYS;
+    if (q->n_lits == sizeof q->clause / sizeof *q->clause)
+        q->failed = true;
+    else
+        q->clause[q->n_lits++] = lit;
+}
+
+static void clause_end(struct search *q)
+{
+    if (!q->satisfied)
+        ins_solver_clause(q->solver, q->clause, q->n_lits);
+}
+
+/* "Member m does not count", where that is possible. */
+static void clause_unless_counts(struct search *q, uint32_t m)
+{
+    clause_add(q, q->count_var[m] ? -q->count_var[m] : NEVER);
+}
+
+/* With `from`, the read of key and value by member m is from member c, or from the run
+ * so far (INS_NONE): nobody writes something else in between. */
+static void nobody_between(struct search *q, int from, uint32_t m,
+                           struct ins_access what, uint32_t c)
+{
+    const uint32_t k = q->key_of[what.key];
+    for (uint32_t i = q->key_off[k]; i < q->key_off[k + 1]; i++) {
+        const struct writer u = q->writer[i];
+        if (u.member == m || u.member == c || u.value == what.value)
+            continue;
+        clause_start(q);
+        clause_add(q, -from);
+        clause_add(q, lit_before(q, node_begin(q, m), node_commit(q, u.member)));
+        if (c != INS_NONE)
+            clause_add(q, lit_before(q, node_commit(q, u.member), node_commit(q, c)));
+        clause_unless_counts(q, u.member);
+        clause_end(q);
+    }
+}
+
+/* Member m finds its value. */
+static void add_read(struct search *q, uint32_t m, struct ins_access what)
+{
+    int from[512];
+    size_t n = 0;
+    const uint32_t k =
+        q->key_stamp[what.key] == q->stamp ? q->key_of[what.key] : INS_NONE;
+    const bool ready = q->current[what.key] == what.value;
+    if (k == INS_NONE) {
+        if (!ready) {
+            clause_start(q);
+            clause_unless_counts(q, m);
+            clause_end(q);
+        }
+        return;
+    }
+    if (ready) {
+        from[n] = ins_solver_var(q->solver, false);
+        nobody_between(q, from[n++], m, what, INS_NONE);
+    }
+    for (uint32_t i = q->key_off[k]; i < q->key_off[k + 1]; i++) {
+        const struct writer c = q->writer[i];
+        if (c.value != what.value || c.member == m || n == 512 ||
+            known_before(q, q->member.at[m], q->member.at[c.member]))
+            continue;
+        const int var = from[n++] = ins_solver_var(q->solver, false);
+        ins_solver_edge(q->solver, var, node_commit(q, c.member), node_begin(q, m));
+        if (q->count_var[c.member])
+            ins_solver_clause(q->solver, (int[]){-var, q->count_var[c.member]}, 2);
+        nobody_between(q, var, m, what, c.member);
+    }
+    clause_start(q);
+    for (size_t i = 0; i < n; i++)
+        clause_add(q, from[i]);
+    clause_unless_counts(q, m);
+    clause_end(q);
+}
+
+/* si: of two writers of a key, one commits before the other begins. */
+static void add_conflicts(struct search *q)
+{
+    for (uint32_t k = 0; q->how.exclusive && k < q->n_keys; k++)
+        for (uint32_t i = q->key_off[k]; i < q->key_off[k + 1]; i++)
+            for (uint32_t j = i + 1; j < q->key_off[k + 1]; j++) {
+                const uint32_t a = q->writer[i].member, b = q->writer[j].member;
+                clause_start(q);
+                clause_add(q, lit_before(q, node_commit(q, a), node_begin(q, b)));
+                clause_add(q, lit_before(q, node_commit(q, b), node_begin(q, a)));
+                clause_unless_counts(q, a);
+                clause_unless_counts(q, b);
+                clause_end(q);
+            }
+}
+
+/* ---- the window ---- */
+
+/* Take transactions in until there are `size` of them. */
+static void fill_window(struct search *q, uint32_t size)
+{
+    while (q->member.len < size && q->taken < q->n)
+        ins_vec_u32_push(&q->member, q->by_rank[q->taken++]);
+    q->failed |= q->member.failed != 0;
+}
+
+/* Number the keys that are written in the window, and list their writers. */
+static bool index_writers(struct search *q)
+{
+    const struct ins_script *s = q->s;
+    uint32_t n = 0;
+    q->stamp++;
+    q->n_keys = 0;
+    for (size_t i = 0; i < q->member.len; i++) {
+        const ins_txn t = q->member.at[i];
+        for (uint32_t w = s->write_off[t]; w < s->write_off[t + 1]; w++, n++)
+            if (q->key_stamp[s->write[w].key] != q->stamp) {
+                q->key_stamp[s->write[w].key] = q->stamp;
+                q->key_of[s->write[w].key] = q->n_keys++;
+            }
+    }
+    ins_free(q->writer);
+    ins_free(q->key_off);
+    q->writer = INS_NEW(struct writer, n);
+    q->key_off = INS_NEW0(uint32_t, (size_t)q->n_keys + 2);
+    if (!q->writer || !q->key_off)
+        return false;
+    for (size_t i = 0; i < q->member.len; i++) {
+        const ins_txn t = q->member.at[i];
+        for (uint32_t w = s->write_off[t]; w < s->write_off[t + 1]; w++)
+            q->key_off[q->key_of[s->write[w].key] + 2]++;
+    }
+    for (uint32_t k = 0; k < q->n_keys; k++)
+        q->key_off[k + 2] += q->key_off[k + 1];
+    for (size_t i = 0; i < q->member.len; i++) {
+        const ins_txn t = q->member.at[i];
+        for (uint32_t w = s->write_off[t]; w < s->write_off[t + 1]; w++)
+            q->writer[q->key_off[q->key_of[s->write[w].key] + 1]++] =
+                (struct writer){(uint32_t)i, s->write[w].value};
+    }
+    return true;
+}
+
+/* The members that must all be before rank r, by real time where `ended`: they are the
+ * first ones. */
+static uint32_t members_before(const struct search *q, uint32_t r, bool ended)
+{
+    const uint32_t below = ended ? q->ended[r] : far_below(q, r);
+    uint32_t n = 0;
+    while (n < q->member.len && q->rank[q->member.at[n]] < below)
+        n++;
+    return n;
+}
+
+/* Sessions, begin before commit, and two chains of marks: everybody is before his mark
+ * in the first, who has ended before that in the second. */
+static void add_known(struct search *q)
+{
+    const uint32_t m = (uint32_t)q->member.len, marks = m << q->how.split;
+    const uint32_t *session = q->s->h->txn_session;
+    for (uint32_t i = 0; i < m; i++) {
+        const ins_txn t = q->member.at[i];
+        if (q->how.split)
+            ins_solver_edge(q->solver, 0, node_begin(q, i), node_commit(q, i));
+        for (uint32_t j = 0; j < m; j++)
+            if (session[q->member.at[j]] == session[t] && q->member.at[j] < t)
+                ins_solver_edge(q->solver, 0, node_commit(q, j), node_begin(q, i));
+        for (uint32_t chain = 0; chain < 1u + q->how.real_time; chain++) {
+            const uint32_t first = marks + chain * m;
+            const uint32_t n = members_before(q, q->rank[t], chain == 1);
+            if (chain == 0 || has_end(q->s->h, t))
+                ins_solver_edge(q->solver, 0, node_commit(q, i), first + i);
+            if (i > 0)
+                ins_solver_edge(q->solver, 0, first + i - 1, first + i);
+            if (n > 0 && !is_past(q, node_begin(q, i)))
+                ins_solver_edge(q->solver, 0, first + n - 1, node_begin(q, i));
+        }
+    }
+}
+
+static uint32_t n_nodes(const struct search *q)
+{
+    const uint32_t m = (uint32_t)q->member.len;
+    return (m << q->how.split) + m * (1u + q->how.real_time);
+}
+
+/* Where to start from: the order of ranks, blurred when that has failed. */
+static void hint(struct search *q)
+{
+    const uint32_t m = (uint32_t)q->member.len, steps = m << q->how.split;
+    const uint32_t nodes = n_nodes(q), blur = q->level ? 3 * q->slack / 2 : 1;
+    uint32_t *position = INS_NEW(uint32_t, nodes);
+    for (uint32_t v = 0; position && v < nodes; v++)
+        position[v] = v < steps ? (v >> q->how.split) * 3 + (v & q->how.split) +
+                                      ins_rng_below(&q->rng, blur)
+                                : (v - steps) % m * 3 + 2;
+    if (position)
+        ins_solver_hint_order(q->solver, position);
+    else
+        q->failed = true;
+    ins_free(position);
+}
+
+/* Reads of ranks below the answer cannot depend on what is beyond the window. */
+static uint32_t closed_below(const struct search *q)
+{
+    return q->taken == q->n ? q->n : far_below(q, q->taken);
+}
+
+/* Nobody whose reads are still open can come before ranks below the answer. */
+static uint32_t front_below(const struct search *q)
+{
+    return q->taken == q->n ? q->n : far_below(q, closed_below(q));
+}
+
+static void build(struct search *q)
+{
+    const struct ins_script *s = q->s;
+    const uint32_t m = (uint32_t)q->member.len, closed = closed_below(q);
+    hint(q);
+    add_known(q);
+    for (uint32_t i = 0; i < m; i++) {
+        const ins_txn t = q->member.at[i];
+        q->count_var[i] =
+            s->counts[t] || q->state[t] == BEGUN ? 0 : ins_solver_var(q->solver, false);
+    }
+    for (uint32_t i = 0; i < m && !q->failed && !ins_limit_hit(q->limit); i++) {
+        const ins_txn t = q->member.at[i];
+        if (q->state[t] == BEGUN || q->rank[t] >= closed)
+            continue;
+        for (uint32_t r = s->read_off[t]; r < s->read_off[t + 1]; r++)
+            add_read(q, i, s->read[r]);
+    }
+    add_conflicts(q);
+}
+
+/* ---- taking the front over ---- */
+
+static void run_step(struct search *q, uint32_t node)
+{
+    const struct ins_script *s = q->s;
+    const uint32_t i = node >> q->how.split;
+    const ins_txn t = q->member.at[i];
+    const bool commits = !q->how.split || (node & 1);
+    if (q->count_var[i] && !ins_solver_true(q->solver, q->count_var[i])) {
+        q->state[t] = DONE;
+        return;
+    }
+    ins_vec_u32_push(q->step, t << 1 | (q->how.split && commits));
+    q->state[t] = commits ? DONE : BEGUN;
+    for (uint32_t w = s->write_off[t]; commits && w < s->write_off[t + 1]; w++)
+        q->current[s->write[w].key] = s->write[w].value;
+}
+
+/* Run the steps of the solver's order up to the first that is not closed. */
+static bool take_front(struct search *q)
+{
+    const uint32_t m = (uint32_t)q->member.len, nodes = n_nodes(q);
+    const uint32_t closed = front_below(q);
+    uint32_t *order = INS_NEW(uint32_t, nodes);
+    if (!order)
+        return false;
+    for (uint32_t v = 0; v < nodes; v++)
+        order[ins_solver_position(q->solver, v)] = v;
+    bool moved = false;
+    for (uint32_t i = 0; i < nodes; i++) {
+        if (order[i] >= m << q->how.split || is_past(q, order[i]))
+            continue;
+        const ins_txn t = q->member.at[order[i] >> q->how.split];
+        if (q->rank[t] >= closed)
+            break;
+        if (q->state[t] == DONE)
+            continue;
+        run_step(q, order[i]);
+        moved = true;
+    }
+    ins_free(order);
+    size_t left = 0;
+    for (size_t i = 0; i < q->member.len; i++)
+        if (q->state[q->member.at[i]] != DONE)
+            q->member.at[left++] = q->member.at[i];
+    q->member.len = left;
+    return moved && !q->step->failed;
+}
+
+/* Solve one window. */
+static bool solve(struct search *q, uint32_t size)
+{
+    fill_window(q, size);
+    const uint32_t m = (uint32_t)q->member.len;
+    bool ok = false;
+    q->pair_var.len = 0;
+    ins_number_map_release(&q->pair);
+    ins_free(q->count_var);
+    q->count_var = INS_NEW0(int, m);
+    q->solver = ins_solver_new(n_nodes(q));
+    if (q->solver && q->count_var && index_writers(q)) {
+        build(q);
+        ins_solver_budget(q->solver, (uint64_t)TICKS * (1 + q->level));
+        struct ins_error err = {0};
+        const enum ins_solver_answer a = ins_solver_solve(q->solver, q->limit, &err);
+        ok = !q->failed && a == INS_ANSWER_SAT && take_front(q);
+    }
+    ins_solver_free(q->solver);
+    q->solver = NULL;
+    return ok;
+}
+
+/* ---- ranks ---- */
+
+struct ranked {
+    int64_t at;
+    ins_txn t;
+};
+
+static int compare_ranked(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return x->t < y->t ? -1 : x->t > y->t;
+}
+
+/* When t ended; without times, how far its session had come. */
+static int64_t when(const struct ins_history *h, ins_txn t)
+{
+    if (h->has_times && h->txn_end[t] != INS_NO_TIME)
+        return h->txn_end[t];
+    if (h->has_times)
+        return h->txn_begin[t];
+    const uint32_t s = h->txn_session[t], first = h->session_first[s];
+    const int64_t done = 2 * (int64_t)(t - first) + 1;
+    return (done << 24) / (h->session_first[s + 1] - first);
+}
+
+/* By rank: how many ranks are of a time before its begin.  Who had ended by then is
+ * among them. */
+static void fill_ended(struct search *q)
+{
+    const struct ins_history *h = q->s->h;
+    for (uint32_t r = 0; r < q->n; r++) {
+        const int64_t begin = h->txn_begin[q->by_rank[r]];
+        uint32_t lo = 0, hi = begin == INS_NO_TIME ? 0 : q->n;
+        while (lo < hi) {
+            const uint32_t mid = lo + (hi - lo) / 2;
+            if (when(h, q->by_rank[mid]) < begin)
+                lo = mid + 1;
+            else
+                hi = mid;
+        }
+        q->ended[r] = lo;
+    }
+}
+
+static bool rank_all(struct search *q)
+{
+    const struct ins_history *h = q->s->h;
+    struct ranked *by = INS_NEW(struct ranked, h->n_txns);
+    if (!by)
+        return false;
+    for (ins_txn t = 1; t < h->n_txns; t++)
+        if (q->s->counts[t] || q->s->may_count[t])
+            by[q->n++] = (struct ranked){when(h, t), t};
+    qsort(by, q->n, sizeof *by, compare_ranked);
+    for (uint32_t r = 0; r < q->n; r++) {
+        q->by_rank[r] = by[r].t;
+        q->rank[by[r].t] = r;
+    }
+    ins_free(by);
+    if (q->how.real_time)
+        fill_ended(q);
+    return true;
+}
+
+/* ---- the whole ---- */
+
+/* Before a window is solved: where the search can come back to. */
+static void save_place(struct search *q)
+{
+    struct place *p = &q->place[q->n_places++ % N_PLACES];
+    if (q->n_places > q->first_place + N_PLACES)
+        q->first_place = q->n_places - N_PLACES;
+    p->n_steps = q->step->len;
+    p->taken = q->taken;
+    p->member.len = 0;
+    for (size_t i = 0; i < q->member.len; i++)
+        ins_vec_u32_push(&p->member, q->member.at[i]);
+    q->failed |= p->member.failed != 0;
+}
+
+/* Back to the place that was saved `back` windows ago, or the earliest that is left. */
+static void return_to(struct search *q, uint32_t back)
+{
+    const struct ins_script *s = q->s;
+    const uint32_t kept = q->n_places - q->first_place;
+    q->n_places -= back < kept ? back : kept;
+    const struct place *p = &q->place[q->n_places % N_PLACES];
+    q->step->len = p->n_steps;
+    q->taken = p->taken;
+    q->member.len = 0;
+    for (size_t i = 0; i < p->member.len; i++)
+        ins_vec_u32_push(&q->member, p->member.at[i]);
+    memcpy(q->current, s->initial, s->h->n_keys * sizeof *q->current);
+    for (uint32_t r = 0; r < q->n; r++)
+        q->state[q->by_rank[r]] = r < q->taken ? DONE : WAITING;
+    for (size_t i = 0; i < q->member.len; i++)
+        q->state[q->member.at[i]] = WAITING;
+    for (size_t i = 0; i < q->step->len; i++) {
+        const ins_txn t = q->step->at[i] >> 1;
+        const bool commits = !q->how.split || (q->step->at[i] & 1);
+        q->state[t] = commits ? DONE : BEGUN;
+        for (uint32_t w = s->write_off[t]; commits && w < s->write_off[t + 1]; w++)
+            q->current[s->write[w].key] = s->write[w].value;
+    }
+}
+
+/* A window without an order: an earlier choice was wrong, or the slack is too small. Go
+ * back, further each time, and come again with more slack until the place is passed. */
+static bool run_all(struct search *q, uint32_t base, uint32_t attempts)
+{
+    uint32_t stuck_at = 0;
+    q->slack = base;
+    q->level = q->n_places = q->first_place = 0;
+    q->taken = 0;
+    q->member.len = q->step->len = 0;
+    memset(q->state, WAITING, q->s->h->n_txns);
+    memcpy(q->current, q->s->initial, q->s->h->n_keys * sizeof *q->current);
+    while (q->taken < q->n || q->member.len) {
+        if (q->failed || ins_limit_hit(q->limit))
+            return false;
+        save_place(q);
+        if (solve(q, SIZE * q->slack)) {
+            if (q->level > 0 && q->step->len > stuck_at) {
+                q->level = 0;
+                q->slack = base;
+            }
+            continue;
+        }
+        if (++q->level > attempts)
+            return false;
+        if (q->step->len > stuck_at)
+            stuck_at = (uint32_t)q->step->len;
+        return_to(q, 1 + q->level);
+        q->slack = base + base * (q->level / 2) / 4;
+    }
+    return true;
+}
+
+static bool init(struct search *q)
+{
+    const struct ins_history *h = q->s->h;
+    q->by_rank = INS_NEW(ins_txn, h->n_txns);
+    q->rank = INS_NEW0(uint32_t, h->n_txns);
+    q->ended = INS_NEW0(uint32_t, h->n_txns);
+    q->current = INS_NEW(uint32_t, h->n_keys);
+    q->state = INS_NEW(uint8_t, h->n_txns);
+    q->key_of = INS_NEW(uint32_t, h->n_keys);
+    q->key_stamp = INS_NEW0(uint32_t, h->n_keys);
+    return q->by_rank && q->rank && q->ended && q->current && q->state && q->key_of &&
+           q->key_stamp && rank_all(q);
+}
+
+static void release(struct search *q)
+{
+    void *all[] = {q->by_rank, q->rank,   q->ended,   q->current,   q->state,
+                   q->writer,  q->key_of, q->key_off, q->key_stamp, q->count_var};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        ins_free(all[i]);
+    for (size_t i = 0; i < N_PLACES; i++)
+        ins_vec_u32_release(&q->place[i].member);
+    ins_vec_u32_release(&q->member);
+    ins_vec_u32_release(&q->pair_var);
+    ins_number_map_release(&q->pair);
+}
+
+bool ins_window_search(const struct ins_script *s, struct ins_steps how,
+                       struct ins_limit *limit, struct ins_vec_u32 *step)
+{
+    struct search q = {.s = s, .how = how, .limit = limit, .step = step};
+    bool found = false;
+    /* A small slack is much cheaper, where it is enough. */
+    const uint32_t sessions = s->h->n_sessions;
+    if (init(&q))
+        found = run_all(&q, sessions + 2, 3) || run_all(&q, 2 * sessions + 2, 12) ||
+                run_all(&q, 5 * sessions, 8);
+    release(&q);
+    return found && ins_script_runs(s, how, step->at, step->len);
+}

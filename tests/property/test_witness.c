@@ -1,0 +1,93 @@
+/* The search for a witness against the oracle: on histories that fit into one window it
+ * must find one exactly when the level holds; what it finds on larger ones must hold.
+ */
+#include "oracle.h"
+#include "witness/window.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct row {
+    enum oracle_base base;
+    enum oracle_variant variant;
+    struct ins_steps how;
+};
+
+static const struct row rows[] = {
+    {ORACLE_SER, ORACLE_PLAIN, {.split = false}},
+    {ORACLE_SER, ORACLE_STRONG, {.real_time = true}},
+    {ORACLE_SI, ORACLE_PLAIN, {.split = true, .exclusive = true}},
+    {ORACLE_SI, ORACLE_STRONG, {.split = true, .exclusive = true, .real_time = true}},
+    {ORACLE_PC, ORACLE_PLAIN, {.split = true}},
+    {ORACLE_PC, ORACLE_STRONG, {.split = true, .real_time = true}},
+};
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+struct tally {
+    uint64_t judged, found, wrong;
+};
+
+static void judge(const struct tiny_history *tiny, const struct ins_history *h,
+                  struct tally *n)
+{
+    const uint32_t holds = oracle_check(tiny);
+    struct ins_script s;
+    if (!ins_script_init(&s, h, NULL)) {
+        n->wrong++;
+        return;
+    }
+    for (unsigned i = 0; i < N_ROWS; i++) {
+        if (rows[i].how.real_time && !h->has_times)
+            continue;
+        struct ins_vec_u32 step = {0};
+        const bool found = ins_window_search(&s, rows[i].how, NULL, &step);
+        const unsigned level = oracle_level(rows[i].base, rows[i].variant);
+        const bool fits = h->n_txns <= 5 * h->n_sessions;
+        n->judged++;
+        n->found += found;
+        if (found != (holds >> level & 1) && (found || fits)) {
+            n->wrong++;
+            printf("# %s: %s, the oracle disagrees: ", oracle_name(level),
+                   found ? "found" : "not found");
+            tiny_line(tiny, stdout);
+            printf("\n");
+        }
+        ins_vec_u32_release(&step);
+    }
+    ins_script_release(&s);
+}
+
+static bool is_plain(const struct ins_history *h)
+{
+    return !h->has_lists && !h->has_misreads && !h->may_not_repeat;
+}
+
+int main(int argc, char **argv)
+{
+    const uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 2000;
+    const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    struct ins_rng rng = {seed};
+    struct tally n = {0};
+    for (uint64_t i = 0; i < count; i++) {
+        struct tiny_profile p = tiny_profiles[ins_rng_below(&rng, tiny_n_profiles)];
+        struct tiny_history tiny;
+        struct ins_history *h = NULL;
+        p.lists = 0;
+        p.register_duplicates = 80;
+        tiny_random(&tiny, &p, &rng);
+        if (tiny_build(&tiny, &h, NULL) != INS_OK) {
+            n.wrong++;
+            continue;
+        }
+        if (is_plain(h))
+            judge(&tiny, h, &n);
+        ins_history_free(h);
+    }
+    printf("1..2\n# seed %" PRIu64 ": %" PRIu64 " judged, %" PRIu64 " found\n", seed,
+           n.judged, n.found);
+    printf("%s 1 - what is found holds, and what holds is found\n",
+           n.wrong ? "not ok" : "ok");
+    printf("%s 2 - both cases occur\n",
+           n.found > count / 2 && n.judged > n.found + count / 20 ? "ok" : "not ok");
+    return n.wrong != 0;
+}
