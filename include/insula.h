@@ -146,8 +146,8 @@ INSULA_API int insula_save(const struct insula_history *history, const char *for
                            const char *path, const struct insula_save_options *options,
                            struct insula_error *error);
 
-/* Can the format hold all of the history?  INSULA_E_LOSSY and what would be lost when it
- * cannot. */
+/* Can the format hold all of the history?  INSULA_E_LOSSY and what would be lost when
+ * it cannot. */
 INSULA_API int insula_can_save(const struct insula_history *history, const char *format,
                                struct insula_error *error);
 

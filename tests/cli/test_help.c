@@ -40,7 +40,8 @@ static const char *help_of(const char *command)
 {
     static char text[1 << 16];
     char line[4096];
-    (void)snprintf(line, sizeof line, "COLUMNS=1000 '%s' %s --help", getenv("INSULA"), command);
+    (void)snprintf(line, sizeof line, "COLUMNS=1000 '%s' %s --help", getenv("INSULA"),
+                   command);
     FILE *f = popen(line, "r");
     const size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
     text[n] = '\0';

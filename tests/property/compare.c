@@ -3,10 +3,10 @@
 #include "certificate/certificate.h"
 #include "check/check.h"
 #include "complete.h"
-#include "verify/verify.h"
 #include "oracle_levels.h"
 #include "recheck.h"
 #include "report/report.h"
+#include "verify/verify.h"
 
 #include <inttypes.h>
 

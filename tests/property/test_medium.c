@@ -9,10 +9,10 @@
 #include "certificate/certificate.h"
 #include "check/check.h"
 #include "complete.h"
-#include "verify/verify.h"
 #include "gen/gen.h"
 #include "history/builder.h"
 #include "recheck.h"
+#include "verify/verify.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -4,8 +4,8 @@
  */
 #include "base/limit.h"
 #include "check/check.h"
-#include "explain/cut.h"
 #include "check/shrink.h"
+#include "explain/cut.h"
 #include "format/format.h"
 
 #include <stdio.h>

@@ -3,9 +3,9 @@
  * histories that are too large for it. */
 #include "certificate/certificate.h"
 #include "check/check.h"
-#include "verify/verify.h"
 #include "oracle_levels.h"
 #include "tiny.h"
+#include "verify/verify.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
