@@ -49,6 +49,8 @@ static void check_one(struct run *r, struct job *j)
     const struct options *o = r->o;
     struct insula_load_options load = r->load;
     load.timeout_s = time_left(r);
+    load.progress = progress_report;
+    load.progress_context = &r->progress;
     const double start = seconds_now();
     j->history = insula_load(j->path, &load, &j->error);
     const double loaded = seconds_now();

@@ -4,8 +4,29 @@
 #include "suggest.h"
 #include "term.h"
 
+/* "a, b, c": what can be planted. */
+static void list_injectable(char *out, size_t size)
+{
+    const char *name;
+    size_t at = 0;
+    for (unsigned i = 0; (name = insula_injectable(i)) && at < size; i++)
+        at += (size_t)snprintf(out + at, size - at, "%s%s", i ? ", " : "", name);
+}
+
+/* A name of ours that has no script, with or without what closes its cycle. */
+static bool is_anomaly(const char *word)
+{
+    const char *name;
+    for (unsigned i = 0; (name = insula_anomaly(i)); i++)
+        if (!strncmp(word, name, strlen(name)) &&
+            (!word[strlen(name)] || word[strlen(name)] == '-'))
+            return true;
+    return false;
+}
+
 static bool known_anomaly(const char *word)
 {
+    char all[1024];
     struct suggestion s;
     suggest_start(&s, word);
     const char *name;
@@ -14,10 +35,13 @@ static bool known_anomaly(const char *word)
             return true;
         suggest_candidate(&s, name);
     }
-    if (s.best)
+    list_injectable(all, sizeof all);
+    if (is_anomaly(word))
+        (void)complain("'%s' cannot be planted; what can: %s", word, all);
+    else if (s.best)
         (void)complain("unknown anomaly '%s', did you mean '%s'?", word, s.best);
     else
-        (void)complain("unknown anomaly '%s', see 'insula explain'", word);
+        (void)complain("unknown anomaly '%s'; what can be planted: %s", word, all);
     return false;
 }
 

@@ -50,11 +50,15 @@ void load_tell_note(const struct insula_history *h, const char *path,
 
 struct insula_history *load_history(const char *path, const struct options *o)
 {
-    const struct insula_load_options load =
-        load_options(o, (unsigned)o->number[OPT_threads]);
+    struct insula_load_options load = load_options(o, (unsigned)o->number[OPT_threads]);
     struct insula_error err = {0};
+    struct progress progress;
     const double start = seconds_now();
+    progress_start(&progress, o);
+    load.progress = progress_report;
+    load.progress_context = &progress;
     struct insula_history *h = insula_load(path, &load, &err);
+    progress_finish(&progress);
     if (!h) {
         (void)complain("%s", err.message);
         return NULL;

@@ -2,6 +2,7 @@
 
 #include "interrupt.h"
 
+#include <inttypes.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -47,20 +48,39 @@ void progress_start(struct progress *p, const struct options *o)
     p->start = p->last = seconds_now();
 }
 
+/* "1,234,567" */
+static void put_count(char *out, size_t size, uint64_t n)
+{
+    char digits[32];
+    const int len = snprintf(digits, sizeof digits, "%" PRIu64, n);
+    size_t at = 0;
+    for (int i = 0; i < len && at + 2 < size; i++) {
+        if (i && (len - i) % 3 == 0)
+            out[at++] = ',';
+        out[at++] = digits[i];
+    }
+    out[at] = '\0';
+}
+
 static void draw(struct progress *p, const char *stage, uint64_t done, uint64_t total)
 {
-    enum { BAR = 30 };
-    char bar[BAR + 1];
+    enum { BAR = 20 };
+    char bar[BAR + 1], line[256], count[48] = "";
     const double part = total && done < total ? (double)done / (double)total : 1;
     const int full = (int)(part * BAR);
     for (int i = 0; i < BAR; i++)
         bar[i] = i < full ? '#' : '.';
     bar[BAR] = '\0';
+    const double seconds = p->last - p->start;
+    if (done && !total)
+        put_count(count, sizeof count, done);
     if (total)
-        (void)fprintf(stderr, "\r\033[K%-12.20s [%s] %3d%%", stage, bar,
-                      (int)(part * 100));
+        (void)snprintf(line, sizeof line, "%s [%s] %3d%%, %.0f s", stage, bar,
+                       (int)(part * 100), seconds);
     else
-        (void)fprintf(stderr, "\r\033[K%-12.20s %.0f s", stage, p->last - p->start);
+        (void)snprintf(line, sizeof line, "%s%s%s, %.0f s", stage, *count ? " " : "",
+                       count, seconds);
+    (void)fprintf(stderr, "\r\033[K%.*s", (int)term_width(stderr) - 1, line);
     (void)fflush(stderr);
     p->drawn = true;
 }

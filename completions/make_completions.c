@@ -1,9 +1,9 @@
 /* make_completions bash|zsh|fish: print a shell's completions, from the tables of the
- * command line, of the levels, the anomalies and the formats. */
+ * command line, of the levels, the anomalies, the formats, and the recorder. */
 #include "../cli/options.h"
 
-#include "explain/result.h"
 #include "insula.h"
+#include "record.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -56,6 +56,26 @@ static void put_levels(void)
         (void)printf("%s%s", i ? " " : "", insula_level(i, NULL));
 }
 
+/* Word number i for options whose words are in tables elsewhere; NULL past the last, or
+ * when the option is none of them. */
+static const char *table_word(const struct option *o, unsigned i)
+{
+    static char line[512];
+    if (!strcmp(o->name, "inject"))
+        return insula_injectable(i);
+    if (!strcmp(o->name, "nemesis"))
+        return ins_nemesis_name(i);
+    if (!strcmp(o->name, "workload") && ins_workload_line(i, line, sizeof line)) {
+        line[strcspn(line, " ")] = '\0';
+        return line;
+    }
+    if (!strcmp(o->name, "db") && ins_driver_line(i, line, sizeof line)) {
+        line[strcspn(line, ":") + 1] = '\0';
+        return line;
+    }
+    return NULL;
+}
+
 /* The words an option's argument is one of; false when it is free. */
 static bool put_words(const struct option *o)
 {
@@ -68,9 +88,10 @@ static bool put_words(const struct option *o)
     } else if (o->kind == CHOICE) {
         for (const char *c = o->range; *c; c++)
             (void)putchar(*c == '|' ? ' ' : *c);
-    } else if (!strcmp(o->name, "inject")) {
-        for (int k = 0; k < INS_N_KINDS; k++)
-            (void)printf("%s%s", k ? " " : "", ins_kind_table[k].name);
+    } else if (table_word(o, 0)) {
+        const char *word;
+        for (unsigned i = 0; (word = table_word(o, i)); i++)
+            (void)printf("%s%s", i ? " " : "", word);
     } else {
         return false;
     }
@@ -80,7 +101,7 @@ static bool put_words(const struct option *o)
 static bool has_words(const struct option *o)
 {
     return o->kind == LEVEL || o->kind == LEVELS || o->kind == FORMAT ||
-           o->kind == CHOICE || !strcmp(o->name, "inject");
+           o->kind == CHOICE || table_word(o, 0) != NULL;
 }
 
 static bool takes_file(const struct option *o)
@@ -91,8 +112,8 @@ static bool takes_file(const struct option *o)
 static void put_explained(void)
 {
     put_levels();
-    for (int k = 0; k < INS_N_KINDS; k++)
-        (void)printf(" %s", ins_kind_table[k].name);
+    for (unsigned i = 0; insula_anomaly(i); i++)
+        (void)printf(" %s", insula_anomaly(i));
 }
 
 /* ---- bash ---- */

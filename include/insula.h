@@ -121,6 +121,12 @@ INSULA_API void insula_history_free(struct insula_history *history);
 
 /* ---- loading and saving ---- */
 
+/* Called now and then during long work, from one of its threads: `done` of `total`
+ * steps of `stage` are done; total is 0 where nobody knows.  A non-zero return cancels.
+ */
+typedef int insula_progress(void *context, const char *stage, uint64_t done,
+                            uint64_t total);
+
 struct insula_load_options {
     const char *format;    /* id, or NULL to detect */
     const char *init;      /* "auto" (NULL), "zero", "first" or "none" */
@@ -128,6 +134,8 @@ struct insula_load_options {
     unsigned threads;      /* 0: as many as there are processors */
     double timeout_s;      /* 0: none */
     uint64_t memory_limit; /* bytes; 0: none */
+    insula_progress *progress;
+    void *progress_context;
 };
 
 /* "-" is standard input.  `options` may be NULL. */
@@ -202,11 +210,6 @@ INSULA_API unsigned insula_spread_key(const struct insula_spread *spread,
 /* ---- checking ---- */
 
 struct insula_result;
-
-/* Called now and then during long work, from one of its threads; `done` of `total`
- * steps of `stage`.  A non-zero return cancels. */
-typedef int insula_progress(void *context, const char *stage, uint64_t done,
-                            uint64_t total);
 
 struct insula_check_options {
     const char *levels;      /* "rc,free-si" or "all", the default levels that the

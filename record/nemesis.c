@@ -271,6 +271,11 @@ static const struct ins_fault_kind kinds[] = {
     {"slow", SERVERS | FRONTS, 3, begin_slow, heal_fronts},
 };
 
+const char *ins_nemesis_name(unsigned i)
+{
+    return i < sizeof kinds / sizeof kinds[0] ? kinds[i].name : NULL;
+}
+
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 const char *ins_fault_name(unsigned i)

@@ -107,5 +107,7 @@ struct insula_history *ins_record_history(const char *dir, bool nil,
 /* One line for each driver and workload, for --help; NULL past the last. */
 const char *ins_driver_line(unsigned i, char *buffer, size_t size);
 const char *ins_workload_line(unsigned i, char *buffer, size_t size);
+/* The faults that --nemesis takes; NULL past the last. */
+const char *ins_nemesis_name(unsigned i);
 
 #endif

@@ -603,12 +603,13 @@ function drawRun() {
   box.replaceChildren(el("div", {class: "panel"}, ...kids));
 }
 
-/* From when to when a server did not answer, by its log. */
+/* From when to when a server did not answer or a fault lasted, by the log. */
+const ENDS = ["up", "restart", "continue", "heal"];
 function outages(ev, end) {
   const out = [], since = new Map();
   for (const e of ev) {
-    if (["kill", "pause"].includes(e.event) && !since.has(e.where)) since.set(e.where, e.time);
-    if (e.event === "up" && since.has(e.where)) { out.push([since.get(e.where), e.time]); since.delete(e.where); }
+    if (!ENDS.includes(e.event) && !since.has(e.where)) since.set(e.where, e.time);
+    if (["up", "heal"].includes(e.event) && since.has(e.where)) { out.push([since.get(e.where), e.time]); since.delete(e.where); }
   }
   for (const from of since.values()) out.push([from, end]);
   return out;
@@ -643,7 +644,7 @@ function throughput(t, ev, anomalies) {
     s.append(svg("text", {x: L + wide * i / ticks, y: HT - 8, "text-anchor": i === ticks ? "end" : i ? "middle" : "start"}, i ? seconds(span * i / ticks / 1e9) : "0"));
   let label = -1e9;
   for (const e of ev) {
-    if (["up", "restart", "continue"].includes(e.event)) continue;
+    if (ENDS.includes(e.event)) continue;
     const px = at(e.time);
     s.append(svg("path", {class: "fault", d: "M" + px + " " + top + "V" + foot}));
     const word = (e.where ? e.where + " " : "") + e.event;
@@ -655,7 +656,7 @@ function throughput(t, ev, anomalies) {
   const key = (k, word) => sum(k) ? el("span", {}, sample(k), count(sum(k)) + " " + word) : "";
   return el("div", {}, el("h3", {}, "Transactions a second" + (strip ? ", and when each anomaly was" : "")), s,
     el("div", {class: "legend"}, key("done", "committed"), key("gone", "aborted"), key("dunno", "with unknown outcome"),
-      ev.some(e => e.event === "up") ? el("span", {}, sample("outage"), "the server did not answer") : ""));
+      ev.length ? el("span", {}, sample("outage"), "until the server answered again") : ""));
 }
 
 /* One mark for each anomaly below the chart, as long as its transactions took; the one

@@ -13,6 +13,9 @@ struct insula_history *insula_load(const char *path,
         options = &defaults;
     struct ins_limit limit;
     ins_limit_init(&limit, options->timeout_s, options->memory_limit);
+    ins_limit_stage(&limit, "reading", 0);
+    limit.progress = options->progress;
+    limit.progress_context = options->progress_context;
     const struct ins_read_options read = {.format = options->format,
                                           .init = options->init,
                                           .order = options->order,

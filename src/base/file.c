@@ -23,6 +23,7 @@ struct bytes {
 /* Room for another piece. */
 static enum ins_status reserve(struct bytes *b, struct ins_error *err)
 {
+    ins_limit_at(b->limit, b->len);
     if (ins_limit_room(b->limit, 0, err) != INS_OK)
         return INS_E_LIMIT;
     if (b->cap - b->len >= PIECE)

@@ -2,6 +2,7 @@
 
 #include "mem.h"
 
+#include <stdio.h>
 #include <time.h>
 
 int64_t ins_now_ns(void)
@@ -18,7 +19,63 @@ void ins_limit_init(struct ins_limit *l, double seconds, uint64_t memory_bytes)
     l->progress = NULL;
     l->progress_context = NULL;
     atomic_init(&l->stage, "checking");
+    atomic_init(&l->step, NULL);
+    atomic_init(&l->done, 0);
+    atomic_init(&l->total, 0);
+    atomic_init(&l->asked_ns, 0);
     atomic_init(&l->hit, 0);
+}
+
+void ins_limit_stage(struct ins_limit *l, const char *stage, uint64_t total)
+{
+    if (l) {
+        atomic_store_explicit(&l->stage, stage, memory_order_relaxed);
+        atomic_store_explicit(&l->asked_ns, 0, memory_order_relaxed);
+    }
+    ins_limit_step(l, NULL, total);
+}
+
+void ins_limit_step(struct ins_limit *l, const char *step, uint64_t total)
+{
+    if (!l)
+        return;
+    atomic_store_explicit(&l->step, step, memory_order_relaxed);
+    atomic_store_explicit(&l->done, 0, memory_order_relaxed);
+    atomic_store_explicit(&l->total, total, memory_order_relaxed);
+}
+
+void ins_limit_at(struct ins_limit *l, uint64_t done)
+{
+    if (l)
+        atomic_store_explicit(&l->done, done, memory_order_relaxed);
+}
+
+void ins_limit_add(struct ins_limit *l, uint64_t more)
+{
+    if (l)
+        (void)atomic_fetch_add_explicit(&l->done, more, memory_order_relaxed);
+}
+
+/* Report what is being done: when a stage begins, then a few dozen times a second at
+ * most.  True: cancel. */
+static bool report(struct ins_limit *l)
+{
+    enum { PAUSE_NS = 20000000 };
+    const int64_t now = ins_now_ns();
+    if (now - atomic_load_explicit(&l->asked_ns, memory_order_relaxed) < PAUSE_NS)
+        return false;
+    atomic_store_explicit(&l->asked_ns, now, memory_order_relaxed);
+    const char *stage = atomic_load_explicit(&l->stage, memory_order_relaxed);
+    const char *step = atomic_load_explicit(&l->step, memory_order_relaxed);
+    const uint64_t done = atomic_load_explicit(&l->done, memory_order_relaxed);
+    const uint64_t total = atomic_load_explicit(&l->total, memory_order_relaxed);
+    char both[96];
+    if (step) {
+        (void)snprintf(both, sizeof both, "%s: %s", stage, step);
+        stage = both;
+    }
+    return l->progress(l->progress_context, stage, total && done > total ? total : done,
+                       total) != 0;
 }
 
 static bool mark(struct ins_limit *l, int reason)
@@ -48,7 +105,7 @@ bool ins_limit_hit(struct ins_limit *l)
         return true;
     if (l->deadline_ns && ins_now_ns() > l->deadline_ns)
         return mark(l, INS_HIT_TIME);
-    if (l->progress && l->progress(l->progress_context, atomic_load(&l->stage), 0, 0))
+    if (l->progress && report(l))
         return mark(l, INS_HIT_CANCEL);
     return ins_limit_memory(l, 0);
 }

@@ -10,7 +10,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Called now and then from one of the threads; non-zero cancels. */
+/* Called now and then from one of the threads; non-zero cancels.  total 0: nobody knows
+ * how many steps there are. */
 typedef int ins_limit_progress(void *context, const char *stage, uint64_t done,
                                uint64_t total);
 
@@ -20,13 +21,24 @@ struct ins_limit {
     atomic_int hit;               /* 0, or one of the reasons below */
     ins_limit_progress *progress; /* may be NULL */
     void *progress_context;
-    _Atomic(const char *) stage; /* what is being done, for the progress */
+    /* What is being done, for the progress: a stage, which part of it (or NULL), and
+     * how far that is. */
+    _Atomic(const char *) stage, step;
+    _Atomic uint64_t done, total;
+    _Atomic int64_t asked_ns; /* when the progress was last reported */
 };
 
 enum { INS_HIT_TIME = 1, INS_HIT_MEMORY, INS_HIT_CANCEL };
 
 int64_t ins_now_ns(void);
 void ins_limit_init(struct ins_limit *l, double seconds, uint64_t memory_bytes);
+/* What begins now, and how many steps that takes; l may be NULL.  A step is part of a
+ * stage. */
+void ins_limit_stage(struct ins_limit *l, const char *stage, uint64_t total);
+void ins_limit_step(struct ins_limit *l, const char *step, uint64_t total);
+/* So many are done by now; so many more are. */
+void ins_limit_at(struct ins_limit *l, uint64_t done);
+void ins_limit_add(struct ins_limit *l, uint64_t more);
 /* True when the work must stop.  Looks at the clock and at the resident size, which
  * costs a system call, and opens a file only near the limit; l may be NULL. */
 bool ins_limit_hit(struct ins_limit *l);

@@ -297,6 +297,7 @@ static enum ins_verdict pass(struct weak *w, struct ins_result *r, bool certific
 
 static enum ins_verdict loop(struct weak *w, struct ins_result *r, bool certificate)
 {
+    ins_limit_step(w->e.limit, "search, conflicts", 0);
     for (;;) {
         const enum ins_solver_answer a = ask(w);
         if (a == INS_ANSWER_UNSAT)
@@ -372,6 +373,7 @@ static enum ins_status check_level(const struct ins_history *h, enum ins_level l
     struct weak w = {0};
     const int64_t start = ins_now_ns();
     struct ins_level_result *l = &r->level[level];
+    ins_limit_stage(o->limit, ins_level_table[level].name, 0);
     const enum ins_status st = ins_engine_init(&w.e, h, level, o->limit, err);
     if (st != INS_OK)
         return st;

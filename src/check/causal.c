@@ -424,6 +424,7 @@ static void run_slice(void *context, unsigned i)
         work += (uint64_t)(turn->n_reads + 1) * s->width;
         if (work > POLL_WORK) {
             work = 0;
+            ins_limit_at(c->w->limit, p);
             if (ins_limit_hit(c->w->limit))
                 return;
         }
@@ -441,6 +442,7 @@ static bool find_last_uses(struct causal *c)
     c->last_use = INS_NEW0(uint32_t, h->n_txns);
     if (!c->last_use)
         return false;
+    ins_limit_step(w->limit, NULL, c->n);
     for (uint32_t p = 0; p < c->n; p++) {
         const ins_txn t = c->order[p];
         if (!(p & 0xfff) && ins_limit_hit(w->limit))

@@ -98,8 +98,7 @@ static enum ins_status build(struct run *c, enum ins_level level,
                              struct ins_vec_inferred *stale)
 {
     struct ins_vec_inferred edges = {0};
-    if (c->o->limit)
-        atomic_store(&c->o->limit->stage, ins_level_table[level].name);
+    ins_limit_stage(c->o->limit, ins_level_table[level].name, 0);
     enum ins_status st = infer(c, level, known, &edges);
     stale->len = 0;
     if (st == INS_OK) {
@@ -372,6 +371,7 @@ static enum ins_status check_all(struct run *c)
 {
     bool misread, not_repeated;
     int64_t start = ins_now_ns();
+    ins_limit_stage(c->o->limit, "every read", 0);
     enum ins_status st = ins_weak_init(&c->weak, c->err);
     if (st == INS_OK)
         st = ins_check_reads(&c->weak, &misread, &not_repeated, c->err);

@@ -160,6 +160,7 @@ static enum ins_status check_level(const struct ins_history *h, enum ins_level l
     struct job j = {.o = o, .r = r};
     const int64_t start = ins_now_ns();
     struct ins_level_result *l = &r->level[level];
+    ins_limit_stage(o->limit, ins_level_table[level].name, 0);
     const enum ins_status st = ins_engine_init(&j.e, h, level, o->limit, err);
     if (st != INS_OK)
         return st;

@@ -487,6 +487,7 @@ static bool look(struct search *s)
 
 static enum ins_verdict loop(struct search *s)
 {
+    ins_limit_step(s->e->limit, "search, conflicts", 0);
     for (;;) {
         const enum ins_solver_answer a = ask(s);
         if (a == INS_ANSWER_UNSAT)

@@ -134,10 +134,14 @@ static bool times_hold(const struct run *q)
 static bool steps_hold(const struct run *q, const uint32_t *order)
 {
     const struct ins_engine *e = q->e;
+    ins_limit_step(e->limit, "a try", e->n_nodes);
     for (uint32_t i = 0; i < e->n_nodes; i++) {
         const uint32_t v = order[i];
-        if (!(i & 1023) && ins_limit_hit(e->limit))
-            return false;
+        if (!(i & 1023)) {
+            ins_limit_at(e->limit, i);
+            if (ins_limit_hit(e->limit))
+                return false;
+        }
         if (v >= e->n_txn_nodes || !counts(e, ins_node_txn(e, v)))
             continue;
         const ins_txn t = ins_node_txn(e, v);

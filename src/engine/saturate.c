@@ -197,10 +197,14 @@ static bool update_clock(const struct ins_engine *e, uint32_t node)
 static enum ins_found sweep(struct round *q)
 {
     struct ins_engine *e = q->e;
+    ins_limit_step(e->limit, "what follows", e->n_nodes);
     for (uint32_t i = 0; i < e->n_nodes && !q->cyclic; i++) {
         const uint32_t v = e->order[i];
-        if (!(i & 63) && ins_limit_hit(e->limit))
-            return INS_FOUND_LIMIT;
+        if (!(i & 63)) {
+            ins_limit_at(e->limit, i);
+            if (ins_limit_hit(e->limit))
+                return INS_FOUND_LIMIT;
+        }
         const bool changed = update_clock(e, v);
         if (v >= e->n_txn_nodes || ins_node_txn(e, v) == INS_INIT)
             continue;

@@ -154,6 +154,7 @@ static void adopt(struct search *s, const struct ins_solver *solver)
 static enum ins_verdict loop(struct search *s)
 {
     struct ins_engine *e = s->e;
+    ins_limit_step(e->limit, "search, conflicts", 0);
     for (;;) {
         find_violations(s);
         if (s->p->failed || e->failed || ins_limit_hit(e->limit))

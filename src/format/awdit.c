@@ -121,6 +121,7 @@ static enum ins_status take_lines(struct reader *r, const struct ins_input *in,
                                   struct ins_limit *limit)
 {
     const char *at = in->data, *const end = at + in->size;
+    ins_limit_stage(limit, "reading", in->size);
     while (at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         const char *stop = newline ? newline : end;
@@ -128,8 +129,11 @@ static enum ins_status take_lines(struct reader *r, const struct ins_input *in,
         const enum ins_status st = take_line(r, at, stop);
         if (st != INS_OK)
             return st;
-        if (!(r->line % CHECK_EVERY) && ins_limit_hit(limit))
-            return ins_fail(r->err, INS_E_LIMIT, 0, "%s", ins_limit_reason(limit));
+        if (!(r->line % CHECK_EVERY)) {
+            ins_limit_at(limit, (uint64_t)(at - in->data));
+            if (ins_limit_hit(limit))
+                return ins_fail(r->err, INS_E_LIMIT, 0, "%s", ins_limit_reason(limit));
+        }
         at = newline ? newline + 1 : end;
     }
     return INS_OK;

@@ -192,6 +192,7 @@ static void unpack_blocks(void *context, unsigned part)
         const struct ins_bin_array *a = &r->array[id];
         const uint64_t each = c->width ? INS_BIN_BLOCK / c->width : 0;
         for (; b < end && b < r->first_block[id + 1]; b++) {
+            ins_limit_add(r->limit, 1);
             if (ins_limit_hit(r->limit))
                 return;
             const uint64_t first = (b - r->first_block[id]) * each;
@@ -290,6 +291,7 @@ static enum ins_status take_data(struct reader *r)
         if (!c->width)
             fill_constant(c, a);
     }
+    ins_limit_stage(r->limit, "reading", r->first_block[INS_BIN_COLUMNS]);
     ins_parallel(r->threads, unpack_blocks, r);
     if (ins_limit_room(r->limit, 0, r->err) != INS_OK)
         return INS_E_LIMIT;

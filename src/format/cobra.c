@@ -186,9 +186,12 @@ static enum ins_status take_log(struct reader *r, const struct ins_input *in,
         }
         if (st != INS_OK)
             return st;
-        if (!(++done % CHECK_EVERY) && ins_limit_hit(r->limit))
-            return ins_fail(r->err, INS_E_LIMIT, 0, "%s", ins_limit_reason(r->limit));
         at += size;
+        if (++done % CHECK_EVERY)
+            continue;
+        ins_limit_add(r->limit, CHECK_EVERY);
+        if (ins_limit_hit(r->limit))
+            return ins_fail(r->err, INS_E_LIMIT, 0, "%s", ins_limit_reason(r->limit));
     }
     return INS_OK;
 }

@@ -113,6 +113,7 @@ static void take_header(struct cursor *c)
 static void take_history(struct cursor *c, struct ins_builder *b,
                          struct ins_limit *limit)
 {
+    ins_limit_stage(limit, "reading", c->size);
     take_header(c);
     uint64_t done = 0;
     const uint64_t sessions = take_count(c, SESSION_SIZE, "a count of sessions");
@@ -121,7 +122,10 @@ static void take_history(struct cursor *c, struct ins_builder *b,
         const uint64_t txns = take_count(c, TXN_SIZE, "a count of transactions");
         for (uint64_t t = 0; t < txns && c->st == INS_OK; t++) {
             take_txn(c, b, session);
-            if (!(++done % CHECK_EVERY) && ins_limit_hit(limit))
+            if (++done % CHECK_EVERY)
+                continue;
+            ins_limit_at(limit, c->at);
+            if (ins_limit_hit(limit))
                 c->st = ins_fail(c->err, INS_E_LIMIT, 0, "%s", ins_limit_reason(limit));
         }
     }

@@ -348,7 +348,10 @@ static bool take_events(struct ins_elle_reader *r, char close)
             return false;
         if (x->scratch.head)
             ins_arena_release(&x->scratch);
-        if (!(r->events % CHECK_EVERY) && ins_limit_hit(r->limit)) {
+        if (r->events % CHECK_EVERY)
+            continue;
+        ins_limit_at(r->limit, (uint64_t)(x->p - x->start));
+        if (ins_limit_hit(r->limit)) {
             x->st = ins_fail(x->err, INS_E_LIMIT, 0, "%s", ins_limit_reason(r->limit));
             return false;
         }
@@ -364,6 +367,7 @@ static bool take_file(struct ins_elle_reader *r, enum ins_elle_pass pass)
     r->events = r->nemesis = r->without = r->missing = r->failed_cas = 0;
     r->latest_begin = r->latest_end = INS_NO_TIME;
     r->line_at = x->p = x->start;
+    ins_limit_stage(r->limit, "reading", (uint64_t)(x->end - x->start));
     r->line = 1;
     ins_elle_space(x);
     if (x->st != INS_OK)

@@ -199,6 +199,7 @@ static void count_lines(void *context, unsigned i)
         p += n;
         if (ps->in->mapped && p - kept > DROP_EVERY) {
             ins_drop_pages(kept, (size_t)(p - kept));
+            ins_limit_add(ps->limit, (uint64_t)(p - kept));
             kept = p;
             if (ins_limit_hit(ps->limit))
                 return;
@@ -255,6 +256,7 @@ static void parse_piece(void *context, unsigned i)
             /* Parsed pages need not stay resident: the file keeps them. */
             if (ps->in->mapped)
                 ins_drop_pages(kept, (size_t)(p - kept));
+            ins_limit_add(ps->limit, (uint64_t)(p - kept));
             kept = p;
             if (ins_limit_hit(ps->limit)) {
                 (void)ins_fail(&piece->error, INS_E_LIMIT, 0, "%s while parsing",
@@ -451,6 +453,7 @@ static enum ins_status first_error(const struct parse *ps, struct ins_error *err
 static enum ins_status parse_all(struct parse *ps, struct ins_error *err)
 {
     struct ins_plume_lines *l = ps->l;
+    ins_limit_stage(ps->limit, "counting lines", ps->in->size);
     ins_parallel(ps->n_pieces, count_lines, ps);
     if (ins_limit_room(ps->limit, 0, err) != INS_OK)
         return INS_E_LIMIT;
@@ -462,6 +465,7 @@ static enum ins_status parse_all(struct parse *ps, struct ins_error *err)
     l->value = INS_NEW(uint64_t, l->n_ops);
     if (!l->word || !l->value)
         return ins_nomem(err, "the operations");
+    ins_limit_stage(ps->limit, "reading", ps->in->size);
     ins_parallel(ps->n_pieces, parse_piece, ps);
     enum ins_status st = first_error(ps, err);
     if (st != INS_OK)

@@ -336,6 +336,8 @@ static void take_lines(struct reader *r, struct ins_limit *limit)
 {
     struct ins_text_lex *x = &r->x;
     uint64_t lines = 0;
+    const char *const start = x->p;
+    ins_limit_stage(limit, "reading", (uint64_t)(x->end - start));
     if (!take_header(r))
         return;
     while (x->p < x->end) {
@@ -347,7 +349,10 @@ static void take_lines(struct reader *r, struct ins_limit *limit)
             return;
         if (x->scratch.head)
             ins_arena_release(&x->scratch);
-        if (!(++lines % CHECK_EVERY) && ins_limit_hit(limit)) {
+        if (++lines % CHECK_EVERY)
+            continue;
+        ins_limit_at(limit, (uint64_t)(x->p - start));
+        if (ins_limit_hit(limit)) {
             x->st = ins_fail(x->err, INS_E_LIMIT, 0, "%s", ins_limit_reason(limit));
             return;
         }

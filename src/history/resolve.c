@@ -157,7 +157,10 @@ static void mark(void *context, unsigned i)
     for (ins_txn t = p->first; t < p->last; t++) {
         own.mask = 15;
         mark_txn(r, p, &own, t);
-        if (!(t & 0x3fff) && ins_limit_hit(r->limit))
+        if (t & 0x3fff)
+            continue;
+        ins_limit_add(r->limit, 0x4000);
+        if (ins_limit_hit(r->limit))
             break;
     }
     ins_free(own.slot);
@@ -215,8 +218,11 @@ static void deal(void *context, unsigned i)
     struct ins_resolve_part *p = &((struct ins_resolver *)context)->part[i];
     struct hand hand = {0};
     for (ins_txn t = p->first; t < p->last; t++) {
-        if (!(t & 0x3fff) && ins_limit_hit(r->limit))
-            return;
+        if (!(t & 0x3fff)) {
+            ins_limit_add(r->limit, 0x4000);
+            if (ins_limit_hit(r->limit))
+                return;
+        }
         if (h->txn_status[t] == INS_ABORTED)
             continue;
         const uint32_t end = h->txn_op[t + 1];
@@ -499,6 +505,8 @@ enum ins_status ins_resolve(struct ins_history *h, unsigned threads,
         return ins_nomem(err, "the reads");
     r->h = h;
     r->limit = limit;
+    /* Two passes over all transactions. */
+    ins_limit_stage(limit, "finding who read from whom", 2 * (uint64_t)h->n_txns);
     const bool parted = split(r, threads);
     /* a generator may have filled memory of its own */
     if (!h->op_from && !ins_limit_memory(limit, sizeof *h->op_from * h->n_ops))

@@ -322,7 +322,8 @@ static void limit_rest(struct finder *f)
     ins_limit_init(less, 0, all->memory_bytes);
     less->progress = all->progress;
     less->progress_context = all->progress_context;
-    atomic_store(&less->stage, atomic_load(&all->stage));
+    ins_limit_stage(less, atomic_load(&all->stage), 0);
+    ins_limit_step(less, "the smallest reason", 0);
     const int64_t now = ins_now_ns();
     if (all->deadline_ns)
         less->deadline_ns = now + (all->deadline_ns - now) / 2;

@@ -186,7 +186,11 @@ static int64_t over_at(const struct ins_vec_run_event *events, size_t i)
 
 static void say_fault(struct ins_buf *b, const struct ins_run_event *e)
 {
-    static const char *const words[][2] = {{"kill", "killed"}, {"pause", "paused"}};
+    static const char *const words[][2] = {{"kill", "killed"},
+                                           {"pause", "paused"},
+                                           {"partition", "partitioned"},
+                                           {"isolate", "isolated"},
+                                           {"slow", "slowed"}};
     const char *word = e->name;
     for (size_t w = 0; w < sizeof words / sizeof *words; w++)
         if (!strcmp(e->name, words[w][0]))

@@ -104,6 +104,7 @@ struct ins_solver {
 
     struct ins_limit *limit;
     uint64_t ticks, next_poll, max_ticks; /* max_ticks 0: no budget */
+    uint64_t polled;                      /* conflicts that were reported */
     bool stopped;
     struct ins_solver_stats stats;
 };

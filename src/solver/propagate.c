@@ -10,6 +10,8 @@ bool ins_poll(struct ins_solver *s)
     if (ticks < s->next_poll)
         return s->stopped || s->failed;
     s->next_poll = ticks + POLL_TICKS;
+    ins_limit_add(s->limit, s->stats.conflicts - s->polled);
+    s->polled = s->stats.conflicts;
     if (ins_limit_hit(s->limit) || (s->max_ticks && ticks > s->max_ticks))
         s->stopped = true;
     return s->stopped || s->failed;

@@ -73,3 +73,11 @@ load common
     run -3 "$INSULA" gen --seed 1
     [ "$output" = "insula: missing -o HISTORY, - for standard output" ]
 }
+
+@test "what cannot be planted is named, with what can" {
+    run -3 "$INSULA" gen --inject NoVersionOrder --seed 1 -o x.insula
+    [[ $output == *"'NoVersionOrder' cannot be planted; what can: ThinAirRead, "*"LostUpdate"*"G-single-realtime"* ]]
+    run -3 "$INSULA" gen --inject Nonsense --seed 1 -o x.insula
+    [[ $output == *"unknown anomaly 'Nonsense'; what can be planted: ThinAirRead, "* ]]
+    [ ! -e x.insula ]
+}
