@@ -389,6 +389,18 @@ static enum ins_status check_all(struct run *c)
     return st;
 }
 
+/* Levels that would be decided by default if the history had real time are not asked
+ * for, but say why. */
+static void say_untimed(const struct run *c)
+{
+    const ins_levels left = ins_levels_default() & ~c->asked;
+    const ins_levels failed = ins_result_with(c->r, INS_FAIL);
+    INS_EACH_LEVEL(l, left)
+    c->r->level[l].why = failed & ins_level_below(l)
+                             ? "fails with those above; no real time"
+                             : "not decided: the history records no real time";
+}
+
 enum ins_status ins_check(const struct ins_history *h,
                           const struct ins_check_options *o, struct ins_result **out,
                           struct ins_error *err)
@@ -425,6 +437,8 @@ enum ins_status ins_check(const struct ins_history *h,
             if (!c.r->level[l].why)
                 c.r->level[l].why = ins_limit_or_memory(o->limit);
     conclude(&c);
+    if (!o->levels || o->with_default)
+        say_untimed(&c);
     c.r->peak_rss = ins_rss_peak();
     *out = c.r;
     return INS_OK;

@@ -280,6 +280,8 @@ enum ins_status ins_part_build(const struct ins_part *p, const struct ins_cut *c
         put_op(b, p, c, handle, c->op.at[i]);
     }
     st = ins_builder_finish(b, 1, out, err);
+    if (st == INS_OK)
+        (*out)->order_only = c->h->order_only;
 out:
     ins_builder_free(b);
     ins_free(told);

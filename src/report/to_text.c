@@ -279,6 +279,21 @@ static void print_level(const struct page *p, const struct columns *c,
     ins_buf_char(p->b, '\n');
 }
 
+/* A level that was not asked for, because it could not be decided. */
+static void print_reason(const struct page *p, const struct columns *c,
+                         const struct ins_result *r, enum ins_level level)
+{
+    struct ins_buf text = {0};
+    ins_buf_text(&text, r->level[level].why);
+    ins_buf_fmt(p->b, "  %-*s %-*s  ", c->id, ins_level_table[level].id, c->name,
+                ins_level_table[level].name);
+    ink(p, DIM);
+    wrapped(p, &text, c->verdict, c->verdict);
+    ink(p, PLAIN);
+    ins_buf_char(p->b, '\n');
+    ins_buf_release(&text);
+}
+
 static void print_strongest(const struct page *p, const struct ins_result *r)
 {
     const ins_levels best = ins_result_strongest(r);
@@ -314,6 +329,10 @@ static void print_verdicts(const struct page *p, const struct ins_result *r)
     const struct columns c = columns_for(p, shown);
     INS_EACH_LEVEL(l, shown)
     print_level(p, &c, r, l);
+    const ins_levels left = ins_result_with(r, INS_NOT_ASKED);
+    INS_EACH_LEVEL(l, left)
+    if (r->level[l].why)
+        print_reason(p, &c, r, l);
     print_strongest(p, r);
 }
 

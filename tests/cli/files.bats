@@ -110,6 +110,15 @@ transactions() {
     grep -q "1 sessions\?, 1 transaction" out
 }
 
+@test "the table says why strict serializability is not decided" {
+    printf '%s\n' '{:type :ok :process 0 :f :txn :value [[:w 1 2]]}' >h.edn
+    "$INSULA" check h.edn >out
+    grep -q "^  sser .*not decided: the history records no real time" out
+    "$INSULA" check --json h.edn | jq -e '[.histories[0].levels[].level] | index("sser") == null'
+    "$INSULA" check -l ser h.edn >out
+    ! grep -q sser out
+}
+
 @test "real time is the order of events, and the clock's when asked" {
     printf '%s\n' '{:type :invoke :time 10 :process 0 :f :txn :value [[:w 1 2]]}' \
         '{:type :ok :time 20 :process 0 :f :txn :value [[:w 1 2]]}' \
