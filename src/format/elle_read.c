@@ -445,9 +445,12 @@ static void add_note(const struct ins_elle_reader *r, struct ins_history *h)
                        "of %" PRIu64 " compare-and-sets that failed it is not judged "
                        "what they saw; ",
                        r->failed_cas);
-    const int n = snprintf(h->note, sizeof h->note, "%s%s%s%s", flat[r->flat], cas,
-                           nemesis, without);
-    if (n > 2 && (size_t)n < sizeof h->note)
+    char before[sizeof h->note];
+    memcpy(before, h->note, sizeof before);
+    (void)snprintf(h->note, sizeof h->note, "%s%s%s%s%s", flat[r->flat], cas, nemesis,
+                   without, before);
+    const size_t n = strlen(h->note);
+    if (n > 2 && !before[0])
         h->note[n - 2] = '\0';
     h->order_only = h->txn_begin && !r->timed;
     if (h->order_only && !h->has_times) { /* they order nothing */
