@@ -12,7 +12,7 @@ static bool unknown_level(const char *name, size_t len, struct insula_error *err
     const ins_levels all = ins_levels_default();
     struct ins_buf ids = {0};
     INS_EACH_LEVEL(l, all)
-    ins_buf_fmt(&ids, "%s, ", ins_level_table[l].id);
+        ins_buf_fmt(&ids, "%s, ", ins_level_table[l].id);
     ins_buf_char(&ids, 0);
     (void)ins_handle_fail(error, INSULA_E_USAGE,
                           "unknown level '%.*s', expected some of %sor all", (int)len,
@@ -120,8 +120,8 @@ const char *insula_result_maximal(const struct insula_result *result, unsigned i
 {
     const ins_levels best = ins_result_strongest(result->result);
     INS_EACH_LEVEL(l, best)
-    if (i-- == 0)
-        return ins_level_table[l].id;
+        if (i-- == 0)
+            return ins_level_table[l].id;
     return NULL;
 }
 

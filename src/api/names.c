@@ -3,8 +3,7 @@
 const char *insula_level(unsigned i, const char **name)
 {
     const ins_levels decided = ins_levels_decided();
-    INS_EACH_LEVEL(l, decided)
-    {
+    INS_EACH_LEVEL(l, decided) {
         if (i--)
             continue;
         if (name)

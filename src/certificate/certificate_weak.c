@@ -161,13 +161,13 @@ void ins_certificate_complete(struct ins_certificate *c, const struct ins_histor
 {
     const ins_levels passed = ins_result_with(r, INS_PASS);
     const ins_levels failed = ins_result_with(r, INS_FAIL);
-    if (ins_levels_has(passed, INS_CI)) {
-        ins_certificate_head(c, INS_CI, "pass");
+    /* Whether reads are right by themselves the verifier sees without help. */
+    INS_EACH_LEVEL(l, passed & ins_levels_fixed(UINT32_MAX)) {
+        ins_certificate_head(c, l, "pass");
         ins_buf_text(&c->text, "end\n");
     }
     const ins_levels to_prove = failed & ins_levels_decided();
-    INS_EACH_LEVEL(l, to_prove & ~c->blocks)
-    {
+    INS_EACH_LEVEL(l, to_prove & ~c->blocks) {
         const struct ins_anomaly *a = find_anomaly(r, l);
         const bool implied = (ins_level_below(l) & failed & c->blocks) != 0;
         if (a && (ins_model_of(l).versions ? !implied && breaks_by_reads(a, l)
@@ -176,9 +176,9 @@ void ins_certificate_complete(struct ins_certificate *c, const struct ins_histor
     }
     const ins_levels still_failed = failed & asked & ~c->blocks;
     INS_EACH_LEVEL(l, still_failed)
-    put_implied(c, r, l);
+        put_implied(c, r, l);
     const ins_levels still_passed = passed & asked & ~c->blocks;
     INS_EACH_LEVEL_DOWN(l, still_passed)
-    put_implied(c, r, l);
+        put_implied(c, r, l);
     put_head(c);
 }

@@ -398,7 +398,7 @@ static enum ins_status try_strong(const struct ins_history *h,
         return INS_OK;
     bool none_asked = true;
     INS_EACH_LEVEL(l, o->levels)
-    none_asked &= !ins_model_of(l).versions;
+        none_asked &= !ins_model_of(l).versions;
     if (none_asked)
         some.levels = INS_LEVEL_BIT(INS_SER);
     struct ins_certificate *c = o->certificate ? ins_certificate_get(r, h) : NULL;
@@ -419,8 +419,7 @@ enum ins_status ins_ambiguous_check(const struct ins_history *h,
     enum ins_status st = try_strong(h, o, r, err);
     if (st != INS_OK)
         return st;
-    INS_EACH_LEVEL_DOWN(level, o->levels)
-    {
+    INS_EACH_LEVEL_DOWN(level, o->levels) {
         if (ins_model_of(level).versions)
             continue;
         if (ins_result_with(r, INS_PASS) & ins_level_above(level))

@@ -45,7 +45,7 @@ static void fail_from(struct run *c, enum ins_level level)
 {
     const ins_levels all = ins_level_above(level);
     INS_EACH_LEVEL(l, all)
-    decide(c, l, INS_FAIL, NULL);
+        decide(c, l, INS_FAIL, NULL);
 }
 
 /* Reads that are wrong by themselves, and those that differ from an earlier one. */
@@ -55,12 +55,11 @@ static void fail_by_reads(struct run *c)
         const ins_levels broken = c->r->count[k][INS_PLAIN]
                                       ? ins_kind_breaks((enum ins_kind)k, INS_PLAIN)
                                       : 0;
-        INS_EACH_LEVEL(l, broken)
-        {
+        INS_EACH_LEVEL(l, broken) {
             const ins_levels above = ins_level_above(l);
             fail_from(c, l);
             INS_EACH_LEVEL(up, above)
-            c->r->level[up].kinds |= UINT64_C(1) << k;
+                c->r->level[up].kinds |= UINT64_C(1) << k;
         }
     }
 }
@@ -272,8 +271,7 @@ static enum ins_status check_weak(struct run *c)
     }
     if (st == INS_OK && cyclic)
         fail_from(c, INS_RC);
-    INS_EACH_LEVEL_DOWN(level, weak)
-    {
+    INS_EACH_LEVEL_DOWN(level, weak) {
         if (st != INS_OK)
             break;
         /* What was set aside above may still break rc. */
@@ -305,8 +303,7 @@ static enum ins_status check_rest(struct run *c)
     };
     o.levels = c->asked & ins_result_with(c->r, INS_NOT_ASKED);
     ins_levels weak = 0;
-    INS_EACH_LEVEL(l, o.levels)
-    {
+    INS_EACH_LEVEL(l, o.levels) {
         const struct ins_model m = ins_model_of(l);
         if (!m.versions)
             weak |= INS_LEVEL_BIT(l);
@@ -347,11 +344,9 @@ static void conclude(struct run *c)
         c->o->certificate ? ins_certificate_get(c->r, c->h) : NULL;
     const char *why = stop_reason(c);
     const ins_levels failed = ins_result_with(c->r, INS_FAIL);
-    INS_EACH_LEVEL(l, failed)
-    {
+    INS_EACH_LEVEL(l, failed) {
         const ins_levels above = ins_level_above(l) & ~failed;
-        INS_EACH_LEVEL(up, above)
-        {
+        INS_EACH_LEVEL(up, above) {
             c->r->level[up].verdict = INS_FAIL;
             c->r->level[up].kinds |= c->r->level[l].kinds;
         }
@@ -379,9 +374,12 @@ static enum ins_status check_all(struct run *c)
         return st;
     ins_result_stage(c->r, "reads", seconds_since(start));
     fail_by_reads(c);
-    decide(c, INS_CI, INS_PASS, NULL);
-    c->r->level[INS_CI].seconds = seconds_since(start);
-    if (!(c->asked & ~INS_LEVEL_BIT(INS_CI)))
+    const ins_levels by_reads = ins_levels_fixed(UINT32_MAX) & ins_levels_decided();
+    INS_EACH_LEVEL(l, by_reads) {
+        decide(c, l, INS_PASS, NULL);
+        c->r->level[l].seconds = seconds_since(start);
+    }
+    if (!(c->asked & ~by_reads))
         return INS_OK;
     st = check_weak(c);
     if (st == INS_OK)
@@ -396,9 +394,9 @@ static void say_untimed(const struct run *c)
     const ins_levels left = ins_levels_default() & ~c->asked;
     const ins_levels failed = ins_result_with(c->r, INS_FAIL);
     INS_EACH_LEVEL(l, left)
-    c->r->level[l].why = failed & ins_level_below(l)
-                             ? "fails with those above; no real time"
-                             : "not decided: the history records no real time";
+        c->r->level[l].why = failed & ins_level_below(l)
+                                 ? "fails with those above; no real time"
+                                 : "not decided: the history records no real time";
 }
 
 enum ins_status ins_check(const struct ins_history *h,
@@ -411,8 +409,8 @@ enum ins_status ins_check(const struct ins_history *h,
     if (!c.asked || o->with_default) {
         const ins_levels all = ins_levels_default();
         INS_EACH_LEVEL(l, all)
-        if (h->has_times || !ins_model_of(l).real_time)
-            c.asked |= INS_LEVEL_BIT(l);
+            if (h->has_times || !ins_model_of(l).real_time)
+                c.asked |= INS_LEVEL_BIT(l);
     }
     c.r = INS_NEW0(struct ins_result, 1);
     if (!c.r)

@@ -34,7 +34,7 @@ bool ins_weak_count(struct ins_weak *w, enum ins_kind kind, enum ins_suffix suff
     if (!(r->level[breaks].kinds >> kind & 1)) {
         const ins_levels broken = ins_level_above(breaks);
         INS_EACH_LEVEL(l, broken)
-        r->level[l].kinds |= UINT64_C(1) << kind;
+            r->level[l].kinds |= UINT64_C(1) << kind;
     }
     return r->count[kind][suffix]++ < w->max_listed;
 }
@@ -155,7 +155,7 @@ static enum ins_level weakest(const struct ins_weak *w, enum ins_kind kind)
     const ins_levels first = ins_kind_breaks(kind, INS_PLAIN);
     ins_levels broken = 0;
     INS_EACH_LEVEL(l, first)
-    broken |= ins_level_above(l);
+        broken |= ins_level_above(l);
     const ins_levels here = broken & w->levels;
     return ins_levels_from(here ? here : first, (enum ins_level)0);
 }

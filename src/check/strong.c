@@ -193,8 +193,8 @@ static bool told_below(const struct ins_result *r, const struct ins_anomaly *a)
                              ins_result_with(r, INS_FAIL);
     const ins_levels first = ins_kind_breaks(a->kind, INS_PLAIN);
     INS_EACH_LEVEL(l, below)
-    if (a->kind == INS_NO_ORDER || (ins_level_below(l) & first))
-        return true;
+        if (a->kind == INS_NO_ORDER || (ins_level_below(l) & first))
+            return true;
     return false;
 }
 
@@ -212,11 +212,10 @@ void ins_tell_once(struct ins_result *r, size_t first)
     }
     r->anomaly.len = kept;
     const ins_levels failed = ins_result_with(r, INS_FAIL);
-    INS_EACH_LEVEL(l, failed)
-    {
+    INS_EACH_LEVEL(l, failed) {
         const ins_levels below = ins_level_below(l) & failed;
         INS_EACH_LEVEL(b, below)
-        r->level[l].kinds |= r->level[b].kinds;
+            r->level[l].kinds |= r->level[b].kinds;
     }
 }
 
@@ -275,8 +274,7 @@ static void find_witnesses(const struct ins_history *h,
     if (h->has_lists || !has_many_candidates(h))
         return;
     if (ins_script_init(&s, h, o->limit))
-        INS_EACH_LEVEL_DOWN(level, o->levels)
-        {
+        INS_EACH_LEVEL_DOWN(level, o->levels) {
             if (wants_witness(h, r, level) && !find_witness(&s, level, o, r) &&
                 ins_limit_hit(o->limit))
                 break;
@@ -311,8 +309,7 @@ enum ins_status ins_strong_check(const struct ins_history *h,
 {
     const size_t first = r->anomaly.len;
     find_witnesses(h, o, r);
-    INS_EACH_LEVEL_DOWN(level, o->levels)
-    {
+    INS_EACH_LEVEL_DOWN(level, o->levels) {
         if (!ins_model_of(level).versions || r->level[level].verdict != INS_NOT_ASKED)
             continue;
         const enum ins_status st = check_or_imply(h, level, o, r, err);
@@ -320,8 +317,7 @@ enum ins_status ins_strong_check(const struct ins_history *h,
             return st;
     }
     const ins_levels open = ins_result_with(r, INS_UNDECIDED) & o->levels;
-    INS_EACH_LEVEL(level, open)
-    {
+    INS_EACH_LEVEL(level, open) {
         const ins_levels failed = ins_result_with(r, INS_FAIL) & ins_level_below(level);
         if (failed && !h->has_times && ins_model_of(level).real_time)
             imply(h, o, r, level, ins_levels_before(failed, INS_N_LEVELS));

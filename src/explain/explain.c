@@ -33,8 +33,7 @@ static void say_levels_against(struct ins_buf *b, enum ins_kind kind,
 {
     bool first = true;
     const ins_levels all = ins_levels_default();
-    INS_EACH_LEVEL(l, all)
-    {
+    INS_EACH_LEVEL(l, all) {
         if (ins_level_forbids(l, kind, suffix) != forbidden)
             continue;
         ins_buf_fmt(b, "%s%s", first ? "" : ", ", ins_level_table[l].id);
@@ -136,7 +135,7 @@ static void say_implied(struct ins_buf *b, enum ins_level level)
     const ins_levels below = ins_level_below(level) & ~INS_LEVEL_BIT(level);
     const ins_levels next = ins_levels_maximal(below & ins_levels_decided());
     INS_EACH_LEVEL(l, next)
-    ins_buf_fmt(b, "%s%s", ins_level_table[l].id, next >> l >> 1 ? ", " : "");
+        ins_buf_fmt(b, "%s%s", ins_level_table[l].id, next >> l >> 1 ? ", " : "");
     if (!next)
         ins_buf_text(b, "none");
 }
@@ -190,8 +189,7 @@ static void explain_levels(const struct pen *p)
     const ins_levels standard = ins_levels_default();
     heading(p, "levels", "weak ones first; * is checked unless levels are named");
     ins_buf_char(p->b, '\n');
-    INS_EACH_LEVEL(l, all)
-    {
+    INS_EACH_LEVEL(l, all) {
         ins_buf_fmt(p->b, "%c %-10s ", ins_levels_has(standard, l) ? '*' : ' ',
                     ins_level_table[l].id);
         struct ins_buf text = {0};
@@ -289,17 +287,16 @@ static void md_variants(struct ins_buf *b)
             ins_levels_of(UINT32_MAX, 1u << v) & ins_levels_decided();
         ins_levels told = 0;
         INS_EACH_LEVEL(l, all)
-        told |= ins_variant_text(l) ? INS_LEVEL_BIT(l) : 0;
+            told |= ins_variant_text(l) ? INS_LEVEL_BIT(l) : 0;
         if (!told)
             continue;
         ins_buf_text(b, v == INS_FREE_SESSIONS ? "### Without sessions: "
                                                : "### With real time: ");
         INS_EACH_LEVEL(l, told)
-        ins_buf_fmt(b, "`%s`%s", ins_level_table[l].id, told >> l >> 1 ? ", " : "");
+            ins_buf_fmt(b, "`%s`%s", ins_level_table[l].id, told >> l >> 1 ? ", " : "");
         const enum ins_level first = ins_levels_from(told, (enum ins_level)0);
         ins_buf_fmt(b, "\n\n%s\n\n", ins_variant_text(first));
-        INS_EACH_LEVEL(l, told)
-        {
+        INS_EACH_LEVEL(l, told) {
             struct ins_buf names = {0};
             say_aliases(&names, l);
             if (names.len)
@@ -337,14 +334,13 @@ static void md_table(struct ins_buf *b)
     const ins_levels all = ins_levels_default();
     ins_buf_text(b, "| anomaly |");
     INS_EACH_LEVEL(l, all)
-    ins_buf_fmt(b, " %s |", ins_level_table[l].id);
+        ins_buf_fmt(b, " %s |", ins_level_table[l].id);
     ins_buf_text(b, "\n|---|");
     INS_EACH_LEVEL(l, all)
-    ins_buf_text(b, "---|");
+        ins_buf_text(b, "---|");
     for (int k = 0; k < INS_N_KINDS; k++) {
         ins_buf_fmt(b, "\n| %s |", ins_kind_table[k].name);
-        INS_EACH_LEVEL(l, all)
-        {
+        INS_EACH_LEVEL(l, all) {
             const bool no = ins_level_forbids(l, (enum ins_kind)k, INS_PLAIN);
             ins_buf_text(b, no ? " forbids |" : " |");
         }
@@ -363,7 +359,7 @@ void ins_explain_markdown(struct ins_buf *b)
         "Every register\nstarts as 0 and every list empty.\n\n## Levels\n\n");
     const ins_levels all = ins_levels_default();
     INS_EACH_LEVEL(l, all)
-    md_level(b, l);
+        md_level(b, l);
     md_variants(b);
     ins_buf_text(b, "## Anomalies\n\n");
     md_table(b);

@@ -2,22 +2,23 @@
 
 #include <stdio.h>
 
+#define BREAKS_BY_READ 0, INS_FREE_SESSIONS
 #define BREAKS(LEVEL) INS_BASE(LEVEL), INS_FREE_SESSIONS
 #define BREAKS_AXIOM(LEVEL) INS_BASE(LEVEL), INS_PLAIN_SESSIONS
 #define BREAKS_BY_CYCLE(LEVELS) LEVELS, INS_N_VARIANTS
 #define PSI_AND_PC (INS_BASE(PSI) | INS_BASE(PC))
 
 const struct ins_kind_info ins_kind_table[INS_N_KINDS] = {
-    [INS_THIN_AIR_READ] = {"ThinAirRead", 'a', BREAKS(PL2)},
-    [INS_ABORTED_READ] = {"AbortedRead", 'b', BREAKS(PL2)},
-    [INS_FUTURE_READ] = {"FutureRead", 'c', BREAKS(PL2)},
-    [INS_NOT_MY_OWN_WRITE] = {"NotMyOwnWrite", 'd', BREAKS(RC)},
-    [INS_NOT_MY_LAST_WRITE] = {"NotMyLastWrite", 'e', BREAKS(RC)},
-    [INS_INTERMEDIATE_READ] = {"IntermediateRead", 'f', BREAKS(PL2)},
+    [INS_THIN_AIR_READ] = {"ThinAirRead", 'a', BREAKS_BY_READ},
+    [INS_ABORTED_READ] = {"AbortedRead", 'b', BREAKS_BY_READ},
+    [INS_FUTURE_READ] = {"FutureRead", 'c', BREAKS_BY_READ},
+    [INS_NOT_MY_OWN_WRITE] = {"NotMyOwnWrite", 'd', BREAKS_BY_READ},
+    [INS_NOT_MY_LAST_WRITE] = {"NotMyLastWrite", 'e', BREAKS_BY_READ},
+    [INS_INTERMEDIATE_READ] = {"IntermediateRead", 'f', BREAKS_BY_READ},
     [INS_CYCLIC_CO] = {"CyclicCO", 'g', BREAKS_AXIOM(RC)},
     [INS_NON_MONO_READ_CO] = {"NonMonoReadCO", 'h', BREAKS_AXIOM(RC)},
     [INS_NON_MONO_READ_CM] = {"NonMonoReadCM", 'i', BREAKS_AXIOM(RC)},
-    [INS_NON_REPEATABLE_READ] = {"NonRepeatableRead", 'j', BREAKS(CI)},
+    [INS_NON_REPEATABLE_READ] = {"NonRepeatableRead", 'j', BREAKS_BY_READ},
     [INS_FRACTURED_READ_CO] = {"FracturedReadCO", 'k', BREAKS_AXIOM(RA)},
     [INS_FRACTURED_READ_CM] = {"FracturedReadCM", 'l', BREAKS_AXIOM(RA)},
     [INS_CO_CONFLICT_CM] = {"COConflictCM", 'm', BREAKS_AXIOM(CC)},
@@ -34,6 +35,20 @@ const struct ins_kind_info ins_kind_table[INS_N_KINDS] = {
     [INS_NO_ORDER] = {"NoVersionOrder", 0, BREAKS_BY_CYCLE(PSI_AND_PC)},
 };
 
+/* The base levels whose rows say that a read with this letter breaks them. */
+static uint32_t broken_by_read(char letter)
+{
+    uint32_t bases = 0;
+    for (int b = 0; b < INS_N_BASES; b++) {
+        const struct ins_base *base = &ins_base_table[b];
+        const bool broken = letter == 'j'
+                                ? base->repeatable
+                                : base->misreads && strchr(base->misreads, letter);
+        bases |= (uint32_t)broken << b;
+    }
+    return bases;
+}
+
 ins_levels ins_kind_breaks(enum ins_kind kind, enum ins_suffix suffix)
 {
     static const enum ins_variant by_suffix[INS_N_SUFFIXES] = {
@@ -44,9 +59,10 @@ ins_levels ins_kind_breaks(enum ins_kind kind, enum ins_suffix suffix)
     const struct ins_kind_info *k = &ins_kind_table[kind];
     const enum ins_variant order =
         k->order == INS_N_VARIANTS ? by_suffix[suffix] : k->order;
+    const uint32_t bases = k->breaks ? k->breaks : broken_by_read(k->letter);
     /* A level without variants has no order to leave out. */
-    const ins_levels set = ins_levels_of(k->breaks, 1u << order);
-    return set ? set : ins_levels_of(k->breaks, INS_AS_IS);
+    return ins_levels_weakest(ins_levels_of(bases, 1u << order) |
+                              ins_levels_fixed(bases));
 }
 
 ins_levels ins_result_with(const struct ins_result *r, enum ins_verdict verdict)

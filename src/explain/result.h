@@ -46,7 +46,8 @@ enum ins_suffix { INS_PLAIN, INS_PROCESS, INS_REALTIME, INS_N_SUFFIXES };
 struct ins_kind_info {
     const char *name; /* "FracturedReadCO" */
     char letter;      /* Plume's, 0 for the others */
-    uint32_t breaks;  /* set of base levels: the weakest that forbid it */
+    uint32_t breaks;  /* set of base levels: the weakest that forbid it; none for reads
+                         a to f and j, of which the rows of the levels speak */
     /* How much order it takes: a read that is wrong by itself needs none
      * (INS_FREE_SESSIONS), the axioms of the weak levels may need the sessions, and the
      * suffix of a cycle's name says what the cycle needs (INS_N_VARIANTS). */

@@ -17,8 +17,7 @@ static ins_levels permitting(const struct ins_edge *cycle, uint32_t n)
     }
     const ins_levels decided = ins_levels_decided();
     ins_levels set = 0;
-    INS_EACH_LEVEL(l, decided)
-    {
+    INS_EACH_LEVEL(l, decided) {
         const struct ins_model m = ins_model_of(l);
         if (!m.versions || (time && !m.real_time) || (in_row && m.split) ||
             (after_ww && m.split && !m.apart) ||

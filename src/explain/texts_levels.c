@@ -195,6 +195,10 @@ static const struct ins_level_text text_SER = {
     .strong = &text_SSER,
 };
 
+#ifdef INS_EXTRA_TEXTS
+#include INS_EXTRA_TEXTS
+#endif
+
 /* A row without a text does not compile. */
 static const struct ins_level_text *const level_texts[INS_N_BASES] = {
 #define FIXED(NAME, ...) [INS_BASE_##NAME] = &text_##NAME,

@@ -81,6 +81,11 @@ ins_levels ins_levels_of(uint32_t bases, unsigned variants)
     return set;
 }
 
+ins_levels ins_levels_fixed(uint32_t bases)
+{
+    return bases & FIXED_BASES;
+}
+
 ins_levels ins_levels_decided(void)
 {
     ins_levels set = 0;
@@ -137,8 +142,8 @@ ins_levels ins_levels_weakest(ins_levels set)
 {
     ins_levels weakest = 0;
     INS_EACH_LEVEL(l, set)
-    if ((ins_level_below(l) & set) == INS_LEVEL_BIT(l))
-        weakest |= INS_LEVEL_BIT(l);
+        if ((ins_level_below(l) & set) == INS_LEVEL_BIT(l))
+            weakest |= INS_LEVEL_BIT(l);
     return weakest;
 }
 
@@ -146,7 +151,7 @@ ins_levels ins_levels_maximal(ins_levels set)
 {
     ins_levels maximal = set;
     INS_EACH_LEVEL(l, set)
-    maximal &= ~(ins_level_below(l) & ~INS_LEVEL_BIT(l));
+        maximal &= ~(ins_level_below(l) & ~INS_LEVEL_BIT(l));
     return maximal;
 }
 
@@ -167,8 +172,7 @@ static bool is_among(const char *words, const char *name, size_t len)
 enum ins_level ins_level_find(const char *name, size_t len)
 {
     const ins_levels decided = ins_levels_decided();
-    INS_EACH_LEVEL(l, decided)
-    {
+    INS_EACH_LEVEL(l, decided) {
         const struct ins_level_info *info = &ins_level_table[l];
         if (is_among(info->id, name, len) ||
             is_among(ins_base_table[info->base].aliases[info->variant], name, len))

@@ -67,7 +67,7 @@ enum ins_variant {
 
 /* What must not be, besides reads that are wrong by themselves. */
 enum ins_forbids {
-    INS_FORBIDS_CHANGE,        /* a second read of a key that differs; that is all */
+    INS_FORBIDS_READS,         /* that is all: see misreads and repeatable */
     INS_FORBIDS_KNOWN_CYCLE,   /* a cycle of WR and the version orders of lists */
     INS_FORBIDS_NON_MONOTONIC, /* the axiom of rc: every commit order breaks it */
     INS_FORBIDS_FRACTURED,     /* the axiom of ra */
@@ -159,6 +159,9 @@ ins_levels ins_levels_default(void);
 /* The levels with one of these variants (INS_FREE, ...) of one of these base levels
  * (INS_BASE(SI), ...). */
 ins_levels ins_levels_of(uint32_t bases, unsigned variants);
+
+/* Those of these base levels that have no variants. */
+ins_levels ins_levels_fixed(uint32_t bases);
 
 /* ---- the lattice ---- */
 

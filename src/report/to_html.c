@@ -398,10 +398,10 @@ static void put_heading(struct sheet *p)
     bool first = true;
     const ins_levels all = ins_levels_default();
     INS_EACH_LEVEL(l, all)
-    if (ins_level_forbids_this(l, a)) {
-        ins_buf_fmt(p->b, "%s\"%s\"", first ? "" : ",", ins_level_table[l].id);
-        first = false;
-    }
+        if (ins_level_forbids_this(l, a)) {
+            ins_buf_fmt(p->b, "%s\"%s\"", first ? "" : ",", ins_level_table[l].id);
+            first = false;
+        }
     ins_buf_text(p->b, "],\"headline\":");
     ins_say_headline(&p->headline, p->s);
     if (p->headline.failed)
@@ -518,7 +518,7 @@ static void put_levels(struct ins_buf *b, const struct ins_report_item *item)
     const ins_levels best = ins_result_strongest(r);
     ins_buf_text(b, "],\"strongest\":[");
     INS_EACH_LEVEL(l, best)
-    ins_buf_fmt(b, "\"%s\"%s", ins_level_table[l].id, best >> l >> 1 ? "," : "");
+        ins_buf_fmt(b, "\"%s\"%s", ins_level_table[l].id, best >> l >> 1 ? "," : "");
     ins_buf_char(b, ']');
 }
 

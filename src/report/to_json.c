@@ -89,7 +89,7 @@ static void put_levels(struct ins_buf *b, const struct ins_report_item *item)
     const ins_levels best = ins_result_strongest(r);
     ins_buf_text(b, "\n   \"strongest\": [");
     INS_EACH_LEVEL(l, best)
-    ins_buf_fmt(b, "\"%s\"%s", ins_level_table[l].id, best >> l >> 1 ? ", " : "");
+        ins_buf_fmt(b, "\"%s\"%s", ins_level_table[l].id, best >> l >> 1 ? ", " : "");
     ins_buf_text(b, "],");
 }
 

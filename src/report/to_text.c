@@ -168,8 +168,8 @@ static bool broke_some(const struct ins_result *r, ins_levels set, enum ins_kind
                        enum ins_suffix suffix)
 {
     INS_EACH_LEVEL(l, set)
-    if (ins_broke_level(r, l, kind, suffix))
-        return true;
+        if (ins_broke_level(r, l, kind, suffix))
+            return true;
     return false;
 }
 
@@ -215,8 +215,7 @@ struct columns {
 static struct columns columns_for(const struct page *p, ins_levels shown)
 {
     struct columns c = {.id = 5, .name = 22};
-    INS_EACH_LEVEL(l, shown)
-    {
+    INS_EACH_LEVEL(l, shown) {
         const int id = (int)strlen(ins_level_table[l].id);
         const int name = (int)strlen(ins_level_table[l].name);
         c.id = id > c.id ? id : c.id;
@@ -309,8 +308,7 @@ static void print_strongest(const struct page *p, const struct ins_result *r)
     const bool one = !(best & (best - 1));
     ins_buf_text(p->b, one ? "The strongest level that holds is "
                            : "The strongest levels that hold are ");
-    INS_EACH_LEVEL(l, best)
-    {
+    INS_EACH_LEVEL(l, best) {
         inked(p, failed ? BOLD : GREEN, ins_level_table[l].name);
         const ins_levels rest = best >> l >> 1;
         ins_buf_fmt(p->b, " (%s)%s", ins_level_table[l].id,
@@ -328,11 +326,11 @@ static void print_verdicts(const struct page *p, const struct ins_result *r)
                              ins_result_with(r, INS_UNDECIDED);
     const struct columns c = columns_for(p, shown);
     INS_EACH_LEVEL(l, shown)
-    print_level(p, &c, r, l);
+        print_level(p, &c, r, l);
     const ins_levels left = ins_result_with(r, INS_NOT_ASKED);
     INS_EACH_LEVEL(l, left)
-    if (r->level[l].why)
-        print_reason(p, &c, r, l);
+        if (r->level[l].why)
+            print_reason(p, &c, r, l);
     print_strongest(p, r);
 }
 
@@ -647,10 +645,10 @@ static void print_meaning(struct page *p, const struct ins_anomaly *a)
     bool first = true;
     const ins_levels all = ins_levels_default();
     INS_EACH_LEVEL(l, all)
-    if (ins_level_forbids_this(l, a)) {
-        ins_buf_fmt(&text, "%s%s", first ? "" : ", ", ins_level_table[l].id);
-        first = false;
-    }
+        if (ins_level_forbids_this(l, a)) {
+            ins_buf_fmt(&text, "%s%s", first ? "" : ", ", ins_level_table[l].id);
+            first = false;
+        }
     ins_buf_fmt(&text, "; more: insula explain %s", name);
     ins_blanks(p->b, 4);
     ink(p, DIM);

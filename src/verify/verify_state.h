@@ -5,18 +5,15 @@
 #include "verify.h"
 #include "verify_facts.h"
 
-/* A level is a base and what it takes for the order between transactions. */
+/* A level is a base and what it takes for the order between transactions.  Of the table
+ * of levels only the names of the bases are used here: what they mean the verifier
+ * knows by itself. */
 enum ins_verify_base {
-    V_CI,
-    V_PL2,
-    V_RC,
-    V_RA,
-    V_CC,
-    V_PSI,
-    V_PC,
-    V_SI,
-    V_RR,
-    V_SER,
+#define FIXED(NAME, ...) V_##NAME,
+#define LEVEL(NAME, ...) V_##NAME,
+#include "level/levels.def"
+#undef FIXED
+#undef LEVEL
     V_BASES
 };
 enum { V_FREE, V_PLAIN, V_STRONG, V_VARIANTS };

@@ -134,7 +134,7 @@ static void an_anomaly_is_planted(const char *name, bool list)
         broken = INS_LEVEL_BIT(INS_FREE_PL2);
     ins_levels wanted = judged;
     INS_EACH_LEVEL(l, broken)
-    wanted &= ~ins_level_above(l);
+        wanted &= ~ins_level_above(l);
     char what[128];
     (void)snprintf(what, sizeof what, "%s breaks what forbids it and nothing else%s",
                    name, list ? " (lists)" : "");

@@ -74,7 +74,7 @@ static const char *read_expected(const char *path, struct expected *e)
     (void)fclose(in);
     const ins_levels all = ins_levels_default();
     INS_EACH_LEVEL(l, all)
-    fine = fine && e->verdict[l] != INS_NOT_ASKED;
+        fine = fine && e->verdict[l] != INS_NOT_ASKED;
     return fine ? NULL : "it does not state one verdict for each level";
 }
 
@@ -108,8 +108,7 @@ static const char *wrong_oracle(const struct ins_history *h, const struct expect
     const ins_levels holds = oracle_levels(&tiny);
     const bool gave_up = e->verdict[INS_SER] == INS_UNDECIDED;
     const ins_levels all = ins_levels_default();
-    INS_EACH_LEVEL(l, all)
-    {
+    INS_EACH_LEVEL(l, all) {
         const bool passes = (holds >> l) & 1;
         /* without times sser has no answer; what else is unknown the checker gave up */
         const bool no_answer = l == INS_SSER && passes && !tiny_has_times(&tiny);
@@ -139,7 +138,7 @@ static void print_result(const struct ins_result *r)
     static const char *const word[] = {"-", "pass", "fail", "unknown"};
     const ins_levels all = ins_levels_default();
     INS_EACH_LEVEL(l, all)
-    printf("#   %s %s\n", ins_level_table[l].id, word[r->level[l].verdict]);
+        printf("#   %s %s\n", ins_level_table[l].id, word[r->level[l].verdict]);
     for (size_t i = 0; i < r->anomaly.len; i++) {
         char name[64];
         ins_anomaly_name(r->anomaly.at[i].kind, r->anomaly.at[i].suffix, name,

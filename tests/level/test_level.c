@@ -20,8 +20,7 @@ static void implication_is_a_partial_order_along_the_numbers(void)
         const ins_levels below = ins_level_below((enum ins_level)a);
         itself &= ins_levels_has(below, (enum ins_level)a);
         along &= below < INS_LEVEL_BIT(a + 1);
-        INS_EACH_LEVEL(b, below)
-        {
+        INS_EACH_LEVEL(b, below) {
             through &= (ins_level_below(b) & ~below) == 0;
             up &= ins_levels_has(ins_level_above(b), (enum ins_level)a);
         }
@@ -81,9 +80,9 @@ static void ends_of_sets(void)
         ins_levels under = 0, over = 0;
         const ins_levels top = ins_levels_maximal(s), bottom = ins_levels_weakest(s);
         INS_EACH_LEVEL(l, top)
-        under |= ins_level_below(l);
+            under |= ins_level_below(l);
         INS_EACH_LEVEL_DOWN(l, bottom)
-        over |= ins_level_above(l);
+            over |= ins_level_above(l);
         ends &= !(s & ~under) && !(s & ~over);
     }
     ok(ends, "every member is between the ends");

@@ -91,8 +91,7 @@ static const char *wrong_verdicts(const struct ins_history *h,
                                   struct tally *tally)
 {
     const ins_levels decided = ins_levels_decided();
-    INS_EACH_LEVEL(l, decided)
-    {
+    INS_EACH_LEVEL(l, decided) {
         const bool expected = (holds >> l) & 1;
         const enum ins_verdict got = r->level[l].verdict;
         const enum ins_verdict want = has_no_answer(h, l, holds) ? INS_UNDECIDED
@@ -155,8 +154,7 @@ static const char *wrong_certificate(const struct ins_history *h,
     if (ins_verify(h, text->at, text->len, NULL, &err) != INS_OK)
         return "the certificate does not verify";
     const ins_levels decided = ins_levels_decided();
-    INS_EACH_LEVEL(l, decided)
-    {
+    INS_EACH_LEVEL(l, decided) {
         const enum ins_verdict is = r->level[l].verdict, said = certified(text, l);
         if (said != INS_NOT_ASKED && said != is)
             return "the certificate states another verdict";
@@ -233,8 +231,9 @@ static void write_verdicts(const struct tiny_history *tiny, FILE *out)
     if (tiny_build(tiny, &h, &err) == INS_OK && check_all(h, &r)) {
         const ins_levels decided = ins_levels_decided();
         INS_EACH_LEVEL(l, decided)
-        (void)fprintf(out, "# %s: oracle %s, checker %s\n", ins_level_table[l].id,
-                      (holds >> l) & 1 ? "pass" : "fail", word[r->level[l].verdict]);
+            (void)fprintf(out, "# %s: oracle %s, checker %s\n", ins_level_table[l].id,
+                          (holds >> l) & 1 ? "pass" : "fail",
+                          word[r->level[l].verdict]);
         for (size_t i = 0; i < r->anomaly.len; i++) {
             char name[64];
             const struct ins_anomaly *a = &r->anomaly.at[i];

@@ -41,8 +41,8 @@ static void print_tally(const struct tally *t)
            t->histories, t->complete, t->anomalies);
     const ins_levels decided = ins_levels_decided();
     INS_EACH_LEVEL(l, decided)
-    printf("# %-5s %8" PRIu64 " %8" PRIu64 " %8" PRIu64 "\n", ins_level_table[l].id,
-           t->holds[l], t->fails[l], t->unknown[l]);
+        printf("# %-5s %8" PRIu64 " %8" PRIu64 " %8" PRIu64 "\n", ins_level_table[l].id,
+               t->holds[l], t->fails[l], t->unknown[l]);
 }
 
 int main(int argc, char **argv)
@@ -72,11 +72,11 @@ int main(int argc, char **argv)
     print_tally(&tally);
     const ins_levels decided = ins_levels_decided();
     INS_EACH_LEVEL(l, decided)
-    if (count >= 10000 && profile >= tiny_n_profiles &&
-        (!tally.holds[l] || !tally.fails[l])) {
-        printf("not ok 1 - %s never held or never failed\n", ins_level_table[l].id);
-        return 1;
-    }
+        if (count >= 10000 && profile >= tiny_n_profiles &&
+            (!tally.holds[l] || !tally.fails[l])) {
+            printf("not ok 1 - %s never held or never failed\n", ins_level_table[l].id);
+            return 1;
+        }
     puts("ok 1 - every verdict is the oracle's and every anomaly is true");
     return 0;
 }

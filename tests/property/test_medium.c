@@ -188,8 +188,7 @@ static const char *wrong_verdicts(struct run *q, const struct ins_history *h,
 {
     const enum ins_level made = ins_level_find(q->o.level, strlen(q->o.level));
     const ins_levels decided = ins_levels_decided();
-    INS_EACH_LEVEL(l, decided)
-    {
+    INS_EACH_LEVEL(l, decided) {
         const enum ins_verdict v = r->level[l].verdict;
         const bool timeless = ins_model_of(l).real_time && !h->has_times;
         q->holds[l] += v == INS_PASS;
@@ -214,8 +213,7 @@ static const char *wrong_certificate(const struct ins_history *h,
     if (ins_verify(h, text->at, text->len, NULL, &err) != INS_OK)
         return "the certificate does not verify";
     const ins_levels decided = ins_levels_decided();
-    INS_EACH_LEVEL(l, decided)
-    {
+    INS_EACH_LEVEL(l, decided) {
         char line[32];
         const int n =
             snprintf(line, sizeof line, "\nlevel %s %s\n", ins_level_table[l].id,
@@ -314,8 +312,8 @@ int main(int argc, char **argv)
            q.judged, q.open, q.anomalies);
     const ins_levels decided = ins_levels_decided();
     INS_EACH_LEVEL(l, decided)
-    printf("# %-5s %8" PRIu64 " %8" PRIu64 " %8" PRIu64 "\n", ins_level_table[l].id,
-           q.holds[l], q.fails[l], q.unknown[l]);
+        printf("# %-5s %8" PRIu64 " %8" PRIu64 " %8" PRIu64 "\n", ins_level_table[l].id,
+               q.holds[l], q.fails[l], q.unknown[l]);
     printf("%sok 1 - %lu of %lu histories are wrong\n", failed ? "not " : "", failed,
            count);
     return failed != 0;

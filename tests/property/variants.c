@@ -151,8 +151,8 @@ const char *compare_variants(const struct tiny_history *h, struct ins_rng *rng)
         !has_equal_elements(h))
         return "a level alone has no verdict";
     INS_EACH_LEVEL(passed, is.passed)
-    if (is.failed & ins_level_below(passed))
-        return "a level holds and a weaker one fails";
+        if (is.failed & ins_level_below(passed))
+            return "a level holds and a weaker one fails";
     if (!is.passed)
         return NULL;
     const char *wrong = wrong_without_reads(h, ins_levels_maximal(is.passed));

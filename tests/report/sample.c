@@ -75,8 +75,7 @@ static struct ins_anomaly *add(struct ins_result *r, enum ins_kind kind,
     must(!r->anomaly.failed);
     r->count[kind][INS_PLAIN]++;
     const ins_levels broken = ins_level_above(breaks) & ins_levels_default();
-    INS_EACH_LEVEL(l, broken)
-    {
+    INS_EACH_LEVEL(l, broken) {
         r->level[l].verdict = INS_FAIL;
         r->level[l].kinds |= UINT64_C(1) << kind;
     }
@@ -196,7 +195,8 @@ void sample_make(struct sample *s)
     must(s->r != NULL);
     const ins_levels all = ins_levels_default();
     INS_EACH_LEVEL(l, all)
-    s->r->level[l] = (struct ins_level_result){.verdict = INS_PASS, .seconds = 1e-4};
+        s->r->level[l] =
+            (struct ins_level_result){.verdict = INS_PASS, .seconds = 1e-4};
     add_reads(s->r, s->h);
     add_lost_update(s->r, s->h);
     add_conflict(s->r, s->h);

@@ -119,7 +119,7 @@ int main(void)
         check_kind((enum ins_kind)k);
     const ins_levels all = ins_levels_default();
     INS_EACH_LEVEL(l, all)
-    check_level(l);
+        check_level(l);
     (void)printf("1..%u\n", number);
     return failed ? 1 : 0;
 }

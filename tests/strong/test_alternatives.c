@@ -401,8 +401,8 @@ int main(int argc, char **argv)
                           INS_AS_IS | INS_WITH_TIME) &
             ins_levels_decided();
         INS_EACH_LEVEL(l, all)
-        if (!wrong && (h->has_times || !ins_model_of(l).real_time))
-            wrong = try_level(h, l, &t);
+            if (!wrong && (h->has_times || !ins_model_of(l).real_time))
+                wrong = try_level(h, l, &t);
         ins_history_free(h);
         if (wrong) {
             printf("# %s\n# ", wrong);

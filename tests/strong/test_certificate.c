@@ -71,8 +71,7 @@ static bool claims_hold(const struct run *q, const char *text, size_t len)
     const ins_levels all = ins_levels_decided();
     for (const char *at = text;
          (at = memmem(at, (size_t)(text + len - at), "level ", 6)); at += 6)
-        INS_EACH_LEVEL(l, all)
-        {
+        INS_EACH_LEVEL(l, all) {
             const char *id = ins_level_table[l].id;
             const size_t n = strlen(id);
             if (strncmp(at + 6, id, n) != 0 || at[6 + n] != ' ')
@@ -170,8 +169,8 @@ static ins_levels choose_levels(struct run *q)
         return all;
     unsigned i = ins_rng_below(&q->rng, (unsigned)__builtin_popcountll(all));
     INS_EACH_LEVEL(l, all)
-    if (i-- == 0)
-        return INS_LEVEL_BIT(l);
+        if (i-- == 0)
+            return INS_LEVEL_BIT(l);
     return all;
 }
 
@@ -261,8 +260,7 @@ static void told_histories(struct run *q)
 {
     const ins_levels all = ins_levels_decided();
     for (size_t i = 0; i < sizeof told / sizeof *told && !q->wrong; i++)
-        INS_EACH_LEVEL(l, all)
-        {
+        INS_EACH_LEVEL(l, all) {
             if (q->wrong)
                 break;
             if (tiny_parse(&q->tiny, told[i]))
