@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { KEYS = 6, VALUES = 40 };
 
@@ -23,6 +24,12 @@ static struct ins_lit word_lit(uint32_t i, bool keywords)
 /* Literal number i of its kind: equal for equal i, different for different i. */
 static struct ins_lit literal(uint32_t i, unsigned shape)
 {
+    static const char *const forms[] = {"true", "1.5", "[1 [\"a\"]]", "{\"k\" nil}",
+                                        "-2.5E-30"};
+    if ((shape & MAKE_FORMS) && i % 7 == 3) {
+        const char *const form = forms[i / 7 % (sizeof forms / sizeof *forms)];
+        return ins_lit_text(INS_LIT_FORM, form, strlen(form));
+    }
     if ((shape & MAKE_WORDS) && i % 3 == 1)
         return word_lit(i / 3 % 13 * 3 + 1, (shape & MAKE_WORDS) != 0);
     if ((shape & MAKE_WORDS) && i % 3 == 2)
@@ -83,8 +90,23 @@ static void add_op(struct ins_builder *b, struct ins_rng *rng, uint32_t txn,
     }
 }
 
+/* Times that follow on `floor`, the latest of the session so far; equal ones of other
+ * sessions are likely. */
+static void add_times_in_order(struct ins_builder *b, struct ins_rng *rng, uint32_t txn,
+                               uint32_t number, enum ins_txn_status status,
+                               int64_t *floor)
+{
+    const int64_t least = 5 * (int64_t)number + ins_rng_below(rng, 8);
+    const int64_t begin = least > *floor ? least : *floor + 1;
+    const int64_t end = begin + ins_rng_below(rng, 12);
+    const bool committed = status == INS_COMMITTED;
+    ins_builder_times(b, txn, ins_rng_below(rng, 8) ? begin : INS_NO_TIME,
+                      committed || ins_rng_below(rng, 2) ? end : INS_NO_TIME);
+    *floor = committed ? end : begin;
+}
+
 static void add_txn(struct ins_builder *b, struct ins_rng *rng, uint32_t session,
-                    uint32_t number, unsigned shape)
+                    uint32_t number, unsigned shape, int64_t *floor)
 {
     const uint32_t txn =
         shape & MAKE_NAMES
@@ -95,14 +117,13 @@ static void add_txn(struct ins_builder *b, struct ins_rng *rng, uint32_t session
         status = INS_ABORTED;
     else if ((shape & MAKE_INDETERMINATE) && !ins_rng_below(rng, 5))
         status = INS_INDETERMINATE;
-    const unsigned inner = status == INS_COMMITTED && (shape & MAKE_NIL)
-                               ? shape & ~(unsigned)MAKE_UNKNOWN
-                               : shape;
     const uint32_t least = shape & MAKE_EMPTY ? 0 : 1;
     for (uint32_t n = least + ins_rng_below(rng, 5); n; n--)
-        add_op(b, rng, txn, inner);
+        add_op(b, rng, txn, shape);
     ins_builder_end(b, txn, status);
-    if ((shape & MAKE_TIMES) && ins_rng_below(rng, 8)) {
+    if ((shape & MAKE_TIMES) && (shape & MAKE_IN_ORDER)) {
+        add_times_in_order(b, rng, txn, number, status, floor);
+    } else if ((shape & MAKE_TIMES) && ins_rng_below(rng, 8)) {
         const int64_t begin = (int64_t)ins_rng_below(rng, 1000) - 20;
         const bool ends = status == INS_COMMITTED || ins_rng_below(rng, 2);
         ins_builder_times(b, txn, begin,
@@ -123,13 +144,14 @@ struct ins_history *make_history(struct ins_rng *rng, unsigned shape)
     struct ins_error err = {0};
     if (!b)
         abort();
+    int64_t floor[4] = {-20, -20, -20, -20};
     set_init(b, rng, shape);
     const uint32_t sessions = 1 + ins_rng_below(rng, 4);
     for (uint32_t n = ins_rng_below(rng, 12), i = 0; i < n; i++) {
         const uint32_t s = ins_rng_below(rng, sessions);
         const struct ins_lit name =
             shape & MAKE_NAMES ? literal(s, shape) : ins_lit_u64(s);
-        add_txn(b, rng, ins_builder_session(b, name), i, shape);
+        add_txn(b, rng, ins_builder_session(b, name), i, shape, &floor[s]);
     }
     if (shape & MAKE_EMPTY)
         (void)ins_builder_session(b, ins_lit_u64(77));

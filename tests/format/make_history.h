@@ -21,7 +21,9 @@ enum {
     MAKE_EMPTY = 2048, /* empty transactions and sessions */
     MAKE_NO_INIT = 4096,
     MAKE_REGISTERS_TOO = 8192, /* beside lists */
-    MAKE_ALL = 16383 & ~MAKE_NO_INIT
+    MAKE_ALL = 16383 & ~MAKE_NO_INIT,
+    MAKE_IN_ORDER = 16384, /* with times: as an order of events can tell them */
+    MAKE_FORMS = 32768     /* with words: other forms of EDN */
 };
 
 /* Never NULL: a failure ends the program. */

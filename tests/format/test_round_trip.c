@@ -31,6 +31,10 @@ static const unsigned shapes[] = {
     MAKE_LISTS | MAKE_REGISTERS_TOO | MAKE_NIL | MAKE_ABORTED,
     MAKE_MIXED_INIT | MAKE_EMPTY,
     MAKE_INDETERMINATE,
+    MAKE_NIL | MAKE_TIMES | MAKE_IN_ORDER | MAKE_INDETERMINATE | MAKE_ABORTED,
+    MAKE_NIL | MAKE_TIMES | MAKE_IN_ORDER | MAKE_WORDS | MAKE_FORMS | MAKE_UNKNOWN,
+    MAKE_LISTS | MAKE_TIMES | MAKE_IN_ORDER | MAKE_INDETERMINATE | MAKE_UNKNOWN,
+    MAKE_ALL | MAKE_FORMS,
     MAKE_ALL,
     MAKE_ALL & ~MAKE_LISTS,
 };
@@ -74,7 +78,8 @@ static struct ins_history *through(struct stats *s, const struct ins_history *h,
                                                                 : ".zst";
     (void)snprintf(path, sizeof path, "%s/h%s", directory, suffix);
     struct ins_read_options named = o;
-    if (h->n_txns == 1 || lossy) /* an empty file does not tell its format */
+    /* An empty file does not tell its format. */
+    if (h->n_txns == 1 || !h->n_by_status[INS_COMMITTED] || lossy)
         named.format = f->id;
     if (ins_format_save(h, f->id, path, lossy, &err) != INS_OK ||
         ins_format_load(path, &named, &back, &err) != INS_OK) {

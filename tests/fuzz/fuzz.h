@@ -39,7 +39,7 @@ static inline int fuzz_reader(const char *format, const uint8_t *data, size_t si
 {
     struct ins_error err = {0};
     struct ins_history *h = NULL;
-    const struct ins_input in = {.data = (const char *)data, .size = size};
+    const struct ins_input in = {.data = size ? (const char *)data : "", .size = size};
     const struct ins_read_options o = {.threads = 1};
     const enum ins_status st =
         ins_format_read(ins_format_find(format, NULL), &in, &o, &h, &err);
