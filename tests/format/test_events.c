@@ -4,6 +4,7 @@
 #include "tap.h"
 
 #include "base/mem.h"
+#include "base/rng.h"
 #include "format/format.h"
 
 #include <string.h>
@@ -289,9 +290,86 @@ static bool comes_back(size_t i)
     return same;
 }
 
+enum { PROCESSES = 4, STEPS = 30, RUNS = 400 };
+
+/* Random events: where each transaction was invoked and completed, by its index, which
+ * is the number of its completion.  -1: it was not. */
+struct random_run {
+    int began[STEPS], ended[STEPS];
+    bool committed[STEPS];
+};
+
+static void put_random(struct ins_buf *out, struct ins_rng *rng, struct random_run *run)
+{
+    static const char *const types[] = {"ok", "ok", "ok", "fail", "info"};
+    int open[PROCESSES] = {-1, -1, -1, -1};
+    const uint32_t timed = ins_rng_below(rng, 3); /* never, sometimes, always */
+    for (int i = 0; i < STEPS; i++) {
+        const uint32_t p = ins_rng_below(rng, PROCESSES);
+        const bool invoke = open[p] < 0 && ins_rng_below(rng, 8);
+        const uint32_t type = ins_rng_below(rng, 5);
+        run->began[i] = invoke ? -1 : open[p];
+        run->ended[i] = invoke ? -1 : i;
+        run->committed[i] = !invoke && type < 3;
+        open[p] = invoke ? i : -1;
+        ins_buf_fmt(out, "{:index %d :process %u :type :%s :value [[:w 1 %d]]", i, p,
+                    invoke ? "invoke" : types[type], i);
+        if (timed == 2 || (timed && ins_rng_below(rng, 2)))
+            ins_buf_fmt(out, " :time %d", (int)ins_rng_below(rng, 40));
+        ins_buf_text(out, "}\n");
+    }
+}
+
+/* Is a before b in real time exactly when its completion stands before the invocation
+ * of b? */
+static bool order_is_kept(const struct ins_history *h, const struct random_run *run)
+{
+    for (ins_txn a = 1; a < h->n_txns; a++)
+        for (ins_txn b = 1; b < h->n_txns; b++) {
+            const uint64_t i = ins_history_txn_lit(h, a).number;
+            const uint64_t j = ins_history_txn_lit(h, b).number;
+            if (!run->committed[i] || run->ended[j] < 0)
+                continue; /* without an end, or named by its invocation */
+            const bool before = run->began[j] >= 0 && run->ended[i] < run->began[j];
+            const bool found = h->txn_begin && h->txn_end[a] != INS_NO_TIME &&
+                               h->txn_begin[b] != INS_NO_TIME &&
+                               h->txn_end[a] < h->txn_begin[b];
+            /* Before the first invocation an end without a time is none. */
+            const bool early = run->began[i] < 0 && h->txn_end[a] == INS_NO_TIME;
+            if (before != found && !(early && !found))
+                return false;
+        }
+    return true;
+}
+
+static unsigned disagreements(struct ins_rng *rng)
+{
+    unsigned bad = 0;
+    for (int i = 0; i < RUNS; i++) {
+        struct random_run run;
+        struct ins_buf out = {0};
+        struct ins_error err = {0};
+        struct ins_history *h = NULL;
+        const struct ins_read_options o = {.threads = 1};
+        put_random(&out, rng, &run);
+        const struct ins_input in = {.data = out.at, .size = out.len};
+        if (ins_format_read(ins_format_find("edn", NULL), &in, &o, &h, &err) !=
+                INS_OK ||
+            !order_is_kept(h, &run)) {
+            bad++;
+            printf("# %s\n%.*s", err.text, (int)out.len, out.at);
+        }
+        ins_history_free(h);
+        ins_buf_release(&out);
+    }
+    return bad;
+}
+
 int main(void)
 {
     struct tap tap = {0};
+    struct ins_rng rng = {7};
+    (void)tap_ok(&tap, !disagreements(&rng), "real time is the order of random events");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char note[512];
         char *const text = told(i, note, sizeof note);
