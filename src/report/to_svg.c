@@ -174,10 +174,10 @@ static void route(struct picture *p)
     ins_buf_release(&text);
     ins_route(p->box, p->s->n_txns, p->link, p->n_links, LEFT - 26);
     for (uint32_t i = 0; i < p->n_links; i++)
-        for (int j = 0; j < INS_ROUTE_POINTS; j++) {
-            const double x = p->link[i].x[j] + 30;
+        for (uint32_t j = 0; j < p->link[i].n; j++) {
+            const double x = p->link[i].point[j].x + 30;
             p->width = x > p->width ? x : p->width;
-            const double y = p->link[i].y[j] + 30;
+            const double y = p->link[i].point[j].y + 30;
             p->height = y > p->height ? y : p->height;
         }
 }
@@ -188,8 +188,8 @@ static void put_edge(const struct picture *p, uint32_t i, struct ins_buf *text)
     const struct ins_drawn_link *l = &p->link[i];
     const char *id = ins_edge_id(e->type);
     ins_buf_fmt(p->b, "<path class=\"edge %s\" marker-end=\"url(#a-%s)\" d=\"", id, id);
-    for (int j = 0; j < INS_ROUTE_POINTS; j++)
-        ins_buf_fmt(p->b, "%s%.1f %.1f", j ? "L" : "M", l->x[j], l->y[j]);
+    for (uint32_t j = 0; j < l->n; j++)
+        ins_buf_fmt(p->b, "%s%.1f %.1f", j ? "L" : "M", l->point[j].x, l->point[j].y);
     ins_buf_text(p->b, "\"><title>");
     text->len = 0;
     ins_say_why(text, p->s->h, e);
@@ -199,11 +199,11 @@ static void put_edge(const struct picture *p, uint32_t i, struct ins_buf *text)
         p->b,
         "<rect class=\"pill\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"18\" "
         "rx=\"9\"/>",
-        l->label_x - l->label_width / 2, l->label_y - 9, l->label_width);
+        l->label.x - l->label_width / 2, l->label.y - 9, l->label_width);
     char class[16];
     (void)snprintf(class, sizeof class, "tag %s", id);
     say_tag(text, p->s, e);
-    put_text(p, l->label_x, l->label_y + 4, class, text);
+    put_text(p, l->label.x, l->label.y + 4, class, text);
 }
 
 static void put_style(const struct picture *p)
