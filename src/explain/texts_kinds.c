@@ -376,8 +376,9 @@ const struct ins_kind_text ins_kind_texts[INS_N_KINDS] = {
         {
             .title = "write skew",
             .meaning =
-                "Transactions wrote after reading what others of them changed "
-                "meanwhile: a rule that each of them obeys can be broken by all of "
+                "Some of them missed what others wrote, and none can have come first: "
+                "a "
+                "rule that each transaction obeys by itself can be broken by all of "
                 "them together.",
             .definition =
                 "A cycle with two or more anti-dependencies (RW), at least two of "

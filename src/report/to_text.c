@@ -306,8 +306,15 @@ static void print_strongest(const struct page *p, const struct ins_result *r)
         return;
     }
     const bool one = !(best & (best - 1));
-    ins_buf_text(p->b, one ? "The strongest level that holds is "
-                           : "The strongest levels that hold are ");
+    /* Nothing is said about levels that nobody asked for. */
+    const ins_levels left = ins_result_with(r, INS_NOT_ASKED) & ins_levels_default();
+    bool all = true;
+    INS_EACH_LEVEL(l, left)
+        all &= ins_model_of(l).real_time && !p->h->has_times;
+    ins_buf_text(p->b, all ? "The strongest level" : "Of these levels the strongest");
+    ins_buf_text(p->b, one   ? " that holds is "
+                       : all ? "s that hold are "
+                             : " that hold are ");
     INS_EACH_LEVEL(l, best) {
         inked(p, failed ? BOLD : GREEN, ins_level_table[l].name);
         const ins_levels rest = best >> l >> 1;

@@ -170,3 +170,25 @@ bad() {
     jq -e '.histories[0] | .counts == {"LongFork": 1} and (.anomalies | length) == 1 and
            .anomalies[0].breaks == "pc"' <<<"$output"
 }
+
+@test "nothing is said about levels that were not asked for" {
+    "$INSULA" gen --inject LostUpdate --txns 50 --seed 7 -o h.edn 2>/dev/null
+    run -1 "$INSULA" check -l cc,ser h.edn
+    [[ $output == *"Of these levels the strongest that holds is causal consistency (cc)."* ]]
+    run -1 "$INSULA" check -l ser --html h.html h.edn
+    [[ $output == *"None of these levels holds."* ]]
+    ! grep -q "nothing else holds" h.html
+}
+
+@test "the sentence about write skew is true of whoever only wrote" {
+    # t1 only appends: it read nothing, and yet it is on the cycle.
+    cat >h.insula <<'END'
+insula 1
+a t1: a(x)=1 a(y)=1
+b t2: r(x)=[] a(z)=1
+c t3: r(y)=[1] r(z)=[]
+END
+    run -1 "$INSULA" check -l ser h.insula
+    [[ $output != *"each read something"* ]]
+    [[ $output == *"missed"* ]]
+}
