@@ -41,7 +41,11 @@ static bool choose_dir(struct run *r)
                         strerrordesc_np(errno)),
                false;
     char scheme[32], stamp[32];
-    const char *db = r->o->text[OPT_db];
+    const char *db =
+        opt_given(r->o, OPT_db) ? r->o->list[OPT_db][0] : r->o->text[OPT_db];
+    const size_t role = strspn(db, "abcdefghijklmnopqrstuvwxyz");
+    if (db[role] == '=') /* ROLE=URL */
+        db += role + 1;
     (void)snprintf(scheme, sizeof scheme, "%.*s",
                    (int)strspn(db, "abcdefghijklmnopqrstuvwxyz"), db);
     time_t now = time(NULL);

@@ -112,6 +112,6 @@ void help_command(enum command_id command, FILE *out)
     for (int i = 0; i < N_OPTIONS; i++)
         if (option_table[i].commands & 1u << command)
             put_option(out, &option_table[i]);
-    if (command == COMMAND_record || command == COMMAND_test)
+    if (command == COMMAND_record || command == COMMAND_test || command == COMMAND_hunt)
         recording_help(out, put_wrapped);
 }

@@ -8,6 +8,7 @@
 #include <pwd.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -208,6 +209,18 @@ static void find_user(struct keeper *k)
     k->gid = p ? p->pw_gid : 65534;
 }
 
+/* Hold a lock on a file of the directory as long as we live: a directory whose lock is
+ * free belongs to nobody.  It gets its name when it is locked. */
+static void lock_directory(const char *dir)
+{
+    char fresh[300], path[300];
+    (void)snprintf(fresh, sizeof fresh, "%s/.keeper", dir);
+    (void)snprintf(path, sizeof path, "%s/" INS_KEEPER_LOCK, dir);
+    int fd = open(fresh, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB))
+        (void)rename(fresh, path);
+}
+
 _Noreturn void ins_keeper_run(const struct ins_server_plan *plan, const char *dir,
                               int command, int reply)
 {
@@ -233,6 +246,7 @@ _Noreturn void ins_keeper_run(const struct ins_server_plan *plan, const char *di
         if (fd != command && fd != reply && fd != k.log)
             (void)close(fd);
     find_user(&k);
+    lock_directory(dir);
     char what;
     ssize_t n;
     while ((n = read(command, &what, 1)) == 1 || (n < 0 && errno == EINTR)) {

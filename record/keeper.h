@@ -16,6 +16,9 @@
 #define INS_KEEPER_UP '+'
 #define INS_KEEPER_DOWN '-'
 
+/* A file in the directory that the keeper locks while it lives. */
+#define INS_KEEPER_LOCK "keeper"
+
 /* Runs in the child of a fork and does not return. */
 _Noreturn void ins_keeper_run(const struct ins_server_plan *plan, const char *dir,
                               int command, int reply);

@@ -290,7 +290,9 @@ static void describe(struct ins_target *target, MYSQL *my)
                    (int)strcspn(galera, "("), galera);
     ask(lib, my, "SELECT @@innodb_snapshot_isolation", answer, sizeof answer);
     (void)snprintf(target->variant, sizeof target->variant, "%s",
-                   !strcmp(answer, "1") ? "snapshot" : "");
+                   target->cluster.nodes > 1 && !is_galera(target) ? "replicas"
+                   : !strcmp(answer, "1")                          ? "snapshot"
+                                                                   : "");
     (void)snprintf(target->level_name, sizeof target->level_name, "%s%s%s",
                    level_sql[target->isolation],
                    *answer ? ", innodb_snapshot_isolation=" : "",

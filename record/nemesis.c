@@ -46,10 +46,18 @@ static const char *names(const struct ins_nemesis *n, char *buffer, size_t size)
     return buffer;
 }
 
+/* One line for each victim. */
 static void note(struct ins_nemesis *n, const char *event, const char *what)
 {
-    char who[512];
-    ins_runlog_add(n->log, event, -1, "%s %s", what, names(n, who, sizeof who));
+    const struct ins_cluster *c = cluster_of(n);
+    for (unsigned i = 0; i < c->nodes; i++)
+        if (n->victims >> i & 1) {
+            char text[256];
+            const char *name = c->node[i].name;
+            (void)snprintf(text, sizeof text, "%s %s", what,
+                           *name ? name : "the server");
+            ins_runlog_node(n->log, event, name, text);
+        }
 }
 
 static uint32_t all_nodes(const struct ins_nemesis *n)
@@ -198,7 +206,7 @@ static int begin_partition(struct ins_nemesis *n, struct insula_error *error)
 static int heal_network(struct ins_nemesis *n, struct insula_error *error)
 {
     static const uint32_t none[INS_NODES] = {0};
-    ins_runlog_add(n->log, "heal", -1, "everything passes between the nodes again");
+    note(n, "heal", "everything passes between the nodes again:");
     return cut(n, none, 0, error);
 }
 
@@ -207,8 +215,9 @@ static int begin_loss(struct ins_nemesis *n, struct insula_error *error)
     static const uint32_t none[INS_NODES] = {0};
     const unsigned loss = 5 + ins_draw_below(&n->draw, 26);
     n->victims = all_nodes(n);
-    ins_runlog_add(n->log, "loss", -1, "%u %% of the packets between nodes are lost",
-                   loss);
+    char text[64];
+    (void)snprintf(text, sizeof text, "%u %% of the packets to it are lost:", loss);
+    note(n, "loss", text);
     return cut(n, none, loss, error);
 }
 
@@ -232,9 +241,9 @@ static int begin_slow(struct ins_nemesis *n, struct insula_error *error)
     const unsigned delay = 1 + ins_draw_below(&n->draw, 50);
     (void)error;
     n->victims = one_node(n);
-    char who[512];
-    ins_runlog_add(n->log, "slow", -1, "%u ms each way between clients and %s", delay,
-                   names(n, who, sizeof who));
+    char text[64];
+    (void)snprintf(text, sizeof text, "%u ms each way between clients and", delay);
+    note(n, "slow", text);
     for (unsigned i = 0; i < c->nodes; i++) {
         if (n->victims >> i & 1)
             ins_proxy_delay(c->node[i].front, delay);
@@ -475,7 +484,7 @@ static int begin(struct ins_nemesis *n, struct insula_error *error)
 static void recovered(struct ins_nemesis *n)
 {
     n->down = 0;
-    ins_runlog_add(n->log, "up", -1, "the server answers again");
+    note(n, "up", "answers again:");
     schedule(n, n->mean_s);
 }
 

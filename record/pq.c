@@ -223,7 +223,6 @@ static int add_standbys(struct ins_target *target, PGconn *pg,
     char sql[160];
     if (ins_pq_start_standbys(target, error) || target->cluster.nodes == 1)
         return error->status;
-    (void)snprintf(target->variant, sizeof target->variant, "standby");
     if (!synchronous || settle(target, error))
         return error->status;
     (void)snprintf(sql, sizeof sql,
@@ -250,6 +249,8 @@ static int prepare(struct ins_target *target, struct insula_error *error)
     for (unsigned i = 0; !ours && i < cluster->nodes; i++)
         if (!(cluster->node[i].where = strdup(cluster->node[i].url.text)))
             return ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
+    if (cluster->nodes > 1)
+        (void)snprintf(target->variant, sizeof target->variant, "standby");
     const unsigned first = ins_cluster_writable(cluster, 0);
     PGconn *pg = wait_for_server(target, first, error);
     if (!pg || (ours && add_standbys(target, pg, error))) {

@@ -65,6 +65,14 @@ static const struct row {
 
     {"mariadb",
      INS_READ_UNCOMMITTED,
+     INS_SERIALIZABLE,
+     "replicas",
+     {"",
+      "MariaDB documentation, Replication Overview: replication is asynchronous, so "
+      "nothing is promised across servers",
+      NULL}},
+    {"mariadb",
+     INS_READ_UNCOMMITTED,
      INS_READ_UNCOMMITTED,
      NULL,
      {"", "MariaDB documentation, SET TRANSACTION: READ UNCOMMITTED allows dirty reads",

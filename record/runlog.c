@@ -73,3 +73,21 @@ void ins_runlog_add(struct ins_runlog *log, const char *event, int session,
     (void)fflush(log->file);
     (void)pthread_mutex_unlock(&log->lock);
 }
+
+void ins_runlog_node(struct ins_runlog *log, const char *event, const char *node,
+                     const char *message)
+{
+    int64_t now = ins_runlog_now(log);
+    (void)pthread_mutex_lock(&log->lock);
+    (void)fprintf(log->file, "{\"time\": %lld, \"event\": \"%s\"", (long long)now,
+                  event);
+    if (*node) {
+        (void)fputs(", \"node\": ", log->file);
+        put_string(log->file, node);
+    }
+    (void)fputs(", \"message\": ", log->file);
+    put_string(log->file, message);
+    (void)fputs("}\n", log->file);
+    (void)fflush(log->file);
+    (void)pthread_mutex_unlock(&log->lock);
+}

@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <glob.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -99,11 +101,45 @@ static int ask(struct ins_server *s, char what, struct insula_error *error)
     return 0;
 }
 
+static int remove_one(const char *path, const struct stat *st, int type,
+                      struct FTW *ftw)
+{
+    (void)st, (void)type, (void)ftw;
+    (void)remove(path);
+    return 0;
+}
+
+/* Directories of runs that were killed together with their keepers. */
+static void sweep(const char *base)
+{
+    char pattern[300];
+    glob_t match;
+    (void)snprintf(pattern, sizeof pattern, "%s/insula-*/" INS_KEEPER_LOCK, base);
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread yet
+    if (glob(pattern, 0, NULL, &match))
+        return;
+    for (size_t i = 0; i < match.gl_pathc; i++) {
+        char *path = match.gl_pathv[i];
+        int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        struct stat st;
+        if (fd >= 0 && !fstat(fd, &st) && st.st_uid == geteuid() &&
+            !flock(fd, LOCK_EX | LOCK_NB)) {
+            *strrchr(path, '/') = 0;
+            // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread yet
+            (void)nftw(path, remove_one, 32, FTW_DEPTH | FTW_PHYS);
+        }
+        if (fd >= 0)
+            (void)close(fd);
+    }
+    globfree(&match);
+}
+
 static int make_dir(struct ins_server *s, struct insula_error *error)
 {
     const char *base = getenv("TMPDIR"); // NOLINT(concurrency-mt-unsafe): no thread yet
-    (void)snprintf(s->dir, sizeof s->dir, "%s/insula-XXXXXX",
-                   base && *base ? base : "/tmp");
+    base = base && *base ? base : "/tmp";
+    sweep(base);
+    (void)snprintf(s->dir, sizeof s->dir, "%s/insula-XXXXXX", base);
     if (!mkdtemp(s->dir))
         return ins_rec_fail(error, INSULA_E_IO, "cannot make a directory %s: %s",
                             s->dir,

@@ -169,7 +169,11 @@ void ins_session_release(struct ins_session *s)
 static bool reconnect(struct ins_session *s)
 {
     disconnect(s);
-    int64_t give_up = ins_runlog_now(s->run->log) + 30000000000ll;
+    /* A node that answers and then refuses everything is not asked without end. */
+    sleep_until(s, ins_runlog_now(s->run->log) + 10000000);
+    /* A whole cluster takes longer to recover than one server. */
+    int64_t give_up = ins_runlog_now(s->run->log) +
+                      (s->run->target->cluster.nodes > 1 ? 90 : 30) * 1000000000ll;
     while (!ended(s)) {
         struct insula_error error = {0};
         int64_t began = ins_runlog_now(s->run->log);

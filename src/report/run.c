@@ -116,7 +116,8 @@ bool ins_run_is_fault(const struct ins_run_event *e)
 
 struct ins_run_lines ins_run_read(struct ins_vec_run_event *events, const char *path)
 {
-    static const char *const others[] = {"start", "end", "stop", "reconnect", NULL};
+    static const char *const others[] = {"start",     "end",        "stop",
+                                         "reconnect", "final-read", NULL};
     struct ins_run_lines lines = {0};
     struct ins_input in;
     if (!path || ins_input_open(&in, path, NULL, NULL))

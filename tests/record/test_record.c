@@ -3,13 +3,17 @@
 #include "journal.h"
 #include "nemesis.h"
 #include "promise.h"
+#include "proxy.h"
 #include "workload.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 
 #include <cmocka.h>
+#include <poll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 /* ---- URLs ---- */
@@ -441,9 +445,135 @@ static void what_a_fault_needs_is_asked_for_at_the_start(void **state)
     parse_faults("postgres://db.example/d", "kill", INSULA_E_USAGE, "--fault-command");
 }
 
+/* ---- clusters ---- */
+
+static void several_urls_are_nodes_with_roles(void **state)
+{
+    (void)state;
+    struct insula_error error = {0};
+    struct ins_cluster c = {0};
+    const char *const db[] = {"primary=postgres://a/d", "replica=postgres://b/d",
+                              "replica=postgres://c/d", "postgres://e/d"};
+    assert_int_equal(ins_cluster_parse(&c, db, 4, &error), 0);
+    assert_string_equal(c.node[0].name, "primary");
+    assert_string_equal(c.node[2].name, "replica2");
+    assert_string_equal(c.node[3].name, "n1");
+    assert_string_equal(c.node[1].url.host, "b");
+    assert_int_equal(ins_cluster_writable(&c, 0), 0);
+    assert_int_equal(ins_cluster_writable(&c, 1), 3);
+    assert_int_equal(ins_cluster_writable(&c, 2), 0);
+    assert_int_equal(ins_cluster_find(&c, "replica2", 8), 2);
+    assert_int_equal(ins_cluster_find(&c, "replica", 7), INS_NODES);
+    ins_cluster_release(&c);
+    const char *const one[] = {"postgres:?standbys=1"};
+    assert_int_equal(ins_cluster_parse(&c, one, 1, &error), 0);
+    assert_string_equal(c.node[0].name, "");
+    ins_cluster_release(&c);
+}
+
+static void nodes_that_make_no_cluster_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *db[2], *says;
+    } bad[] = {{{"postgres://a/d", "mariadb://b/d"}, "of one database"},
+               {{"postgres:", "postgres://b/d"}, "expected a server"},
+               {{"replica=postgres://a/d", "replica=postgres://b/d"}, "no writes"}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct insula_error error = {0};
+        struct ins_cluster c = {0};
+        assert_int_equal(ins_cluster_parse(&c, bad[i].db, 2, &error), INSULA_E_USAGE);
+        assert_non_null(strstr(error.message, bad[i].says));
+        ins_cluster_release(&c);
+    }
+}
+
+static void a_setting_of_a_node_is_not_of_the_others(void **state)
+{
+    (void)state;
+    struct insula_error error = {0};
+    struct ins_cluster c = {0};
+    const char *const db[] = {"galera:?a=1&n2.b=2&other.c=3"};
+    assert_int_equal(ins_cluster_parse(&c, db, 1, &error), 0);
+    assert_non_null(ins_cluster_add(&c, INS_ROLE_ANY, &error));
+    (void)snprintf(c.node[0].name, sizeof c.node[0].name, "n1");
+    (void)snprintf(c.node[1].name, sizeof c.node[1].name, "n2");
+    assert_string_equal(ins_cluster_setting(&c, 0, 0), "a");
+    assert_null(ins_cluster_setting(&c, 0, 1));
+    assert_string_equal(ins_cluster_setting(&c, 1, 1), "b");
+    assert_string_equal(ins_cluster_setting(&c, 1, 2), "other.c");
+    ins_cluster_release(&c);
+}
+
+static void sessions_take_the_values_of_a_setting_in_turn(void **state)
+{
+    (void)state;
+    static const char *const setting[] = {"sync=a,b,c", "x", "y='", "Z=1"};
+    const struct ins_target target = {.setting = setting, .settings = 4};
+    char name[16], value[16];
+    assert_true(ins_target_setting(&target, 0, 4, name, value, sizeof name));
+    assert_string_equal(name, "sync");
+    assert_string_equal(value, "b");
+    for (unsigned i = 1; i < 4; i++)
+        assert_false(ins_target_setting(&target, i, 0, name, value, sizeof name));
+}
+
+/* A server that sends back what it gets, behind a proxy. */
+static void a_proxy_passes_holds_and_delays(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/insula-proxy-XXXXXX", front[64], back[64];
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(front, sizeof front, "%s/front", folder);
+    (void)snprintf(back, sizeof back, "%s/back", folder);
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    (void)snprintf(at.sun_path, sizeof at.sun_path, "%s", back);
+    int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(bind(listener, (const struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(listen(listener, 4), 0);
+    struct insula_error error = {0};
+    struct ins_proxy *proxy = ins_proxy_new(front, back, &error);
+    assert_non_null(proxy);
+    (void)snprintf(at.sun_path, sizeof at.sun_path, "%s", front);
+    int client = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(connect(client, (const struct sockaddr *)&at, sizeof at), 0);
+    int server = accept(listener, NULL, NULL);
+    struct pollfd wait = {server, POLLIN, 0};
+    char c = 0;
+    assert_int_equal(write(client, "a", 1), 1);
+    assert_int_equal(read(server, &c, 1), 1);
+    assert_int_equal(c, 'a');
+    ins_proxy_hold(proxy, true);
+    (void)usleep(50000);
+    assert_int_equal(write(client, "b", 1), 1);
+    assert_int_equal(poll(&wait, 1, 100), 0);
+    ins_proxy_hold(proxy, false);
+    assert_int_equal(read(server, &c, 1), 1);
+    assert_int_equal(c, 'b');
+    ins_proxy_delay(proxy, 200);
+    (void)usleep(50000);
+    assert_int_equal(write(client, "c", 1), 1);
+    assert_int_equal(poll(&wait, 1, 100), 0);
+    assert_int_equal(read(server, &c, 1), 1);
+    assert_int_equal(c, 'c');
+    (void)close(client);
+    assert_int_equal(read(server, &c, 1), 0);
+    (void)close(server);
+    (void)close(listener);
+    ins_proxy_free(proxy);
+    (void)unlink(front);
+    (void)unlink(back);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(several_urls_are_nodes_with_roles),
+        cmocka_unit_test(nodes_that_make_no_cluster_are_refused),
+        cmocka_unit_test(a_setting_of_a_node_is_not_of_the_others),
+        cmocka_unit_test(sessions_take_the_values_of_a_setting_in_turn),
+        cmocka_unit_test(a_proxy_passes_holds_and_delays),
         cmocka_unit_test(a_url_falls_into_its_pieces),
         cmocka_unit_test(a_url_without_a_host_asks_for_a_throw_away_server),
         cmocka_unit_test(what_is_no_url_is_refused),
