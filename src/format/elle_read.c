@@ -465,8 +465,9 @@ static enum ins_status read_events(const struct ins_input *in,
                                    const struct ins_read_options *o, bool json,
                                    struct ins_history **out, struct ins_error *err)
 {
+    const char *const data = in->size ? in->data : "";
     struct ins_elle_reader r = {
-        .x = {.start = in->data, .end = in->data + in->size, .json = json, .err = err},
+        .x = {.start = data, .end = data + in->size, .json = json, .err = err},
         .limit = o->limit,
         .by_clock = o->order && !strcmp(o->order, "times")};
     (void)take_file(&r, PASS_PROBE);

@@ -335,7 +335,8 @@ static bool order_is_kept(const struct ins_history *h, const struct random_run *
                                h->txn_begin[b] != INS_NO_TIME &&
                                h->txn_end[a] < h->txn_begin[b];
             /* Before the first invocation an end without a time is none. */
-            const bool early = run->began[i] < 0 && h->txn_end[a] == INS_NO_TIME;
+            const bool early =
+                run->began[i] < 0 && (!h->txn_end || h->txn_end[a] == INS_NO_TIME);
             if (before != found && !(early && !found))
                 return false;
         }
