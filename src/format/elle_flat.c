@@ -269,7 +269,8 @@ static void add_read(struct ins_elle_reader *r, const struct ins_elle_event *e,
 static bool take_register(struct ins_elle_reader *r, struct ins_elle_event *e)
 {
     struct ins_elle_lex *const x = &r->x;
-    struct ins_lit key = ins_lit_text(INS_LIT_STRING, "register", 8), a, b;
+    struct ins_lit key = ins_lit_text(INS_LIT_STRING, "register", 8);
+    struct ins_lit a = {0}, b = {0};
     const bool keyed = r->flat == FLAT_KEYED;
     if (e->f == ELLE_F_CAS) {
         if ((keyed && !take_pair(x, &key, &b, true)) || !take_pair(x, &a, &b, false))
@@ -309,7 +310,8 @@ static bool subkey(struct ins_elle_reader *r, struct ins_lit k, uint32_t i,
         r->x.st = ins_nomem(r->x.err, "a key");
         return false;
     }
-    memcpy(name, text, len);
+    if (len)
+        memcpy(name, text, len);
     const int more = snprintf(name + len, 12, "_%" PRIu32, i);
     *out = ins_lit_text(INS_LIT_STRING, name, len + (more > 0 ? (size_t)more : 0));
     return true;
@@ -319,7 +321,7 @@ static bool subkey(struct ins_elle_reader *r, struct ins_lit k, uint32_t i,
 static bool take_inserts(struct ins_elle_reader *r, struct ins_elle_event *e,
                          int64_t end)
 {
-    struct ins_lit k, key;
+    struct ins_lit k = {0}, key = {0};
     if (!ins_elle_literal(&r->x, "a key", &k))
         return false;
     for (uint32_t i = 0; i < r->seen.subkeys; i++) {
@@ -336,7 +338,7 @@ static bool take_lookups(struct ins_elle_reader *r, struct ins_elle_event *e,
                          int64_t end)
 {
     struct ins_elle_lex *const x = &r->x;
-    struct ins_lit k, key, value;
+    struct ins_lit k = {0}, key = {0}, value = {0};
     if (e->type != ELLE_OK)
         return true;
     if (!take_pair(x, &k, &value, true))

@@ -240,7 +240,8 @@ static bool keep(struct ins_elle_lex *x, const struct ins_buf *b, struct ins_lit
         x->st = ins_nomem(x->err, "a value");
         return false;
     }
-    memcpy(text, b->at, b->len);
+    if (b->len)
+        memcpy(text, b->at, b->len);
     *lit = ins_lit_text(INS_LIT_FORM, text, b->len);
     return true;
 }
@@ -593,7 +594,7 @@ bool ins_elle_form(struct ins_elle_lex *x, const char *what, struct ins_lit *lit
 
 /* ---- as JSON ---- */
 
-/* The words of EDN that JSON has too. */
+/* The words and strings of EDN that JSON has too. */
 static bool put_json_word(struct ins_buf *out, const char *word, size_t len)
 {
     struct decimal d;
@@ -602,6 +603,8 @@ static bool put_json_word(struct ins_buf *out, const char *word, size_t len)
         return true;
     }
     ins_buf_bytes(out, word, len);
+    if (len && *word == '"')
+        return true;
     return ins_elle_is(word, len, "true") || ins_elle_is(word, len, "false") ||
            (len && parse_decimal(word, word + len, true, &d));
 }
@@ -641,19 +644,13 @@ bool ins_elle_form_json(struct ins_lit form, struct ins_buf *out)
             ins_buf_char(&text, *p++);
         } else if (name[depth] && *p != '"') {
             good = false;
-        } else if (*p == '[' || *p == '{') {
-            good = depth < DEEPEST;
-            if (good) {
-                close[depth++] = (char)(*p == '[' ? ']' : '}');
-                name[depth] = *p == '{' && p + 1 < end && p[1] != '}';
-                ins_buf_char(&text, *p++);
-            }
+        } else if ((*p == '[' || *p == '{') && depth < DEEPEST) {
+            close[depth++] = (char)(*p == '[' ? ']' : '}');
+            name[depth] = *p == '{' && p + 1 < end && p[1] != '}';
+            ins_buf_char(&text, *p++);
         } else {
             const size_t len = word_len(p, end);
-            if (*p == '"')
-                ins_buf_bytes(&text, p, len);
-            else
-                good = put_json_word(&text, p, len);
+            good = put_json_word(&text, p, len);
             p += len;
         }
     }

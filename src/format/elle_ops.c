@@ -94,7 +94,7 @@ static bool note_element(struct ins_elle_reader *r, struct ins_lit key,
                          struct ins_lit element)
 {
     uint32_t id;
-    struct ins_lit pair;
+    struct ins_lit pair = {0};
     if (!use_of(r, key, &id) || !ins_elle_pair(&r->x, key, element, &pair))
         return false;
     const uint32_t before = r->pairs.map.len;
@@ -171,7 +171,7 @@ static bool take_set(struct ins_elle_reader *r, uint32_t txn, struct ins_lit key
     bool good = true;
     for (bool first = true; close && good && ins_elle_next(x, close, first);
          first = false) {
-        struct ins_lit element, pair;
+        struct ins_lit element = {0}, pair = {0};
         good = ins_elle_literal(x, "an element of a set", &element) &&
                ins_elle_pair(x, key, element, &pair);
         if (!good)
@@ -239,7 +239,7 @@ static bool take_list(struct ins_elle_reader *r, uint32_t txn, struct ins_lit ke
         r->pass == PASS_BUILD ? ins_builder_list(r->b) : NULL;
     bool first = !at || !at->plain || !take_numbers(x, close, at->to);
     for (; ins_elle_next(x, close, first); first = false) {
-        struct ins_lit elem;
+        struct ins_lit elem = {0};
         if (!ins_elle_literal(x, "an element of a list", &elem))
             return false;
         if (at)
@@ -324,7 +324,7 @@ static bool take_read(struct ins_elle_reader *r, uint32_t txn, struct ins_lit ke
                       bool known)
 {
     struct ins_elle_lex *x = &r->x;
-    struct ins_lit value;
+    struct ins_lit value = {0};
     bool collection = false;
     if (ins_elle_class_at(x) != INS_ELLE_ORDINARY) {
         bool taken = false, good = true;
@@ -429,7 +429,7 @@ static bool take_write(struct ins_elle_reader *r, uint32_t txn, enum function f,
     const uint8_t use = f == FUNCTION_W        ? ELLE_WRITTEN
                         : f == FUNCTION_APPEND ? ELLE_APPENDED
                                                : ELLE_ADDED;
-    struct ins_lit value, pair;
+    struct ins_lit value = {0}, pair = {0};
     uint32_t id;
     if (!ins_elle_literal(&r->x, "a value", &value) || !note_use(r, key, use))
         return false;
@@ -454,7 +454,7 @@ static bool take_operation(struct ins_elle_reader *r, uint32_t txn, char close,
 {
     struct ins_elle_lex *x = &r->x;
     enum function f;
-    struct ins_lit key;
+    struct ins_lit key = {0};
     bool more;
     if (!take_head(r, close, &f, &key, &more))
         return false;

@@ -49,7 +49,8 @@ static bool take_type(struct ins_elle_reader *r, struct ins_elle_event *e)
 static bool take_nil(struct ins_elle_lex *x)
 {
     const size_t len = x->json ? 4 : 3;
-    if ((size_t)(x->end - x->p) < len || memcmp(x->p, x->json ? "null" : "nil", len) ||
+    if ((size_t)(x->end - x->p) < len ||
+        memcmp(x->p, x->json ? "null" : "nil", len) != 0 ||
         !ins_elle_delimits(x, x->p + len))
         return false;
     x->p += len;

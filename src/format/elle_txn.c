@@ -129,7 +129,7 @@ bool ins_elle_invoke(struct ins_elle_reader *r, const struct ins_elle_event *e)
     struct ins_elle_pending *p = &r->pending.at[e->process];
     if (p->open)
         return refuse_second(r, e, p);
-    if (!is_passed_over(r, e->f, e->value))
+    if (e->value) /* then a transaction comes of it */
         (void)session_of(r, p);
     p->open = true;
     p->f = e->f;
