@@ -71,7 +71,9 @@ static void check_read_writers(struct weak *w, ins_txn t, uint32_t read, uint32_
     const ins_key k = ins_op_key(e->h, e->read_op[read]);
     for (uint32_t r = e->read_off[t]; r < end; r++) {
         const ins_txn t2 = ins_ver_txn(e, w->source[r]);
-        if (r == read || !misplaced(w, read, t2) ||
+        const bool at_once = e->model.forbids == INS_FORBIDS_NON_MONOTONIC &&
+                             ins_same_statement(e->h, e->read_op[r], e->read_op[read]);
+        if (r == read || at_once || !misplaced(w, read, t2) ||
             ins_engine_version(e, k, t2) == INS_NONE)
             continue;
         w->cond.len = 0;

@@ -25,7 +25,7 @@ enum {
 /* A transaction that t3 reads from. */
 struct source {
     ins_txn txn;
-    uint32_t first_op; /* its first read from txn */
+    uint32_t first_op; /* its first read from txn, or the last of that statement */
 };
 
 /* A crowded key that t3 reads. */
@@ -139,6 +139,13 @@ static void collect_reads(const struct ins_weak *w, struct reader *r, ins_txn t)
     r->last_read = n ? r->read[n - 1] : 0;
 }
 
+/* The reads of a statement happen at one place: the last one of that of op. */
+static uint32_t last_at_once(const struct ins_history *h, uint32_t op)
+{
+    const struct ins_statement *s = ins_history_statement(h, op);
+    return s ? s->op + s->n_ops - 1 : op;
+}
+
 /* Note whom t reads from. */
 static void collect_sources(const struct ins_history *h, struct reader *r)
 {
@@ -152,7 +159,7 @@ static void collect_sources(const struct ins_history *h, struct reader *r)
         if (src->txn != INS_NONE || from == INS_INIT)
             continue;
         __builtin_prefetch(&h->txn_op[from]);
-        *src = (struct source){from, op};
+        *src = (struct source){from, last_at_once(h, op)};
         r->sources[r->n_sources++] = from;
     }
 }

@@ -22,6 +22,10 @@ static enum ins_kind kind_of(uint32_t from)
         return INS_DUPLICATE_ELEMENTS;
     case INS_FROM_INCOMPATIBLE:
         return INS_INCOMPATIBLE_ORDER;
+    case INS_FROM_MISSED:
+        return INS_PREDICATE_READ_MISS;
+    case INS_FROM_MISMATCH:
+        return INS_PREDICATE_MISMATCH;
     default:
         return INS_N_KINDS;
     }
@@ -95,6 +99,19 @@ static uint32_t explaining_write(const struct ins_history *h,
     return best;
 }
 
+/* A write of the row that a query missed; INS_NONE when it was there from the start. */
+static uint32_t missed_write(const struct ins_history *h, uint32_t op)
+{
+    const ins_key k = ins_op_key(h, op);
+    for (uint64_t i = h->key_writer_off[k]; i < h->key_writer_off[k + 1]; i++) {
+        const ins_txn t = h->key_writer[i];
+        for (uint32_t o = h->txn_op[t + 1]; o-- > h->txn_op[t];)
+            if (ins_writes_key(h, o, k) && t != ins_op_txn(h, op))
+                return o;
+    }
+    return INS_NONE;
+}
+
 /* The write that explains the anomaly, or the list that contradicts it; INS_NONE when
  * there is nothing but the read. */
 static uint32_t culprit(const struct ins_history *h,
@@ -102,6 +119,10 @@ static uint32_t culprit(const struct ins_history *h,
 {
     if (h->op_from[op] == INS_FROM_INCOMPATIBLE)
         return conflicting_list(h, op);
+    if (h->op_from[op] == INS_FROM_MISSED)
+        return missed_write(h, op);
+    if (ins_op_kind(h, op) == INS_OP_READ_AMONG)
+        return INS_NONE;
     if (!ins_is_list_key(h, ins_op_key(h, op)))
         return explaining_write(h, writes, op, h->op_value[op]);
     const struct ins_shown list = ins_history_shown(h, op);
@@ -263,8 +284,12 @@ static enum ins_status check_repeats(struct ins_weak *w, struct last_read *last,
         const uint32_t before = here ? last->op[k] : op;
         last->txn[k] = t;
         last->op[k] = ins_is_write(h, op) ? INS_NONE : op;
-        if (ins_is_write(h, op) || ins_history_same_result(h, before, op))
+        if (ins_is_write(h, op) || before == op)
             continue;
+        if (h->statements.n ? !ins_history_differs(h, op)
+                            : ins_history_same_result(h, before, op)) {
+            continue;
+        }
         *not_repeated = true;
         w->aside[op / 64] |= UINT64_C(1) << op % 64;
         last->op[k] = before; /* later reads are held against the first */

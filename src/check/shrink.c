@@ -32,7 +32,10 @@ static bool fails(struct hunt *hunt, const struct ins_part *part)
         o.levels |= INS_LEVEL_BIT(hunt->a->breaks);
     bool yes = false;
     struct ins_error ignored = {0};
-    if (h->n_ops && !ins_check(h, &o, &r, &ignored))
+    /* A statement is kept as a whole: a row of a result must not lose its writer. */
+    const bool spoilt =
+        hunt->cut.h->statements.n && h->has_misreads && !hunt->cut.h->has_misreads;
+    if (h->n_ops && !spoilt && !ins_check(h, &o, &r, &ignored))
         yes = r->level[hunt->level].verdict == INS_FAIL &&
               (!hunt->a || r->count[hunt->a->kind][hunt->a->suffix]);
     ins_result_free(r);
@@ -181,7 +184,7 @@ enum ins_status ins_shrink(const struct ins_history *h, const struct ins_anomaly
 {
     struct hunt hunt = {.a = a, .level = level, .limit = limit, .err = err};
     *out = NULL;
-    bool found = a && start_small(&hunt, h);
+    bool found = a && !h->statements.n && start_small(&hunt, h);
     if (!found && !hunt.st) {
         hunt.st = ins_cut_init_all(&hunt.cut, h, err);
         found = !hunt.st && set_out(&hunt);

@@ -16,11 +16,17 @@ static bool is_external(const struct ins_history *h, uint32_t op)
            (from < INS_FROM_SPECIAL || from == INS_FROM_AMBIGUOUS);
 }
 
-/* Does an external read of the same transaction before op disagree with it? */
+/* Does an external read of the same transaction before op disagree with it?  Reads
+ * among several versions are judged where the first read of their key is. */
 static bool disagrees(const struct ins_history *h, ins_txn t, uint32_t op)
 {
+    uint32_t n;
+    const ins_txn *joint = ins_history_joint(h, op, &n);
+    if (joint && !(n > 1 || (n == 1 && joint[0] != t)))
+        return true;
     for (uint32_t o = h->txn_op[t]; o < op; o++)
         if (ins_op_key(h, o) == ins_op_key(h, op) && is_external(h, o) &&
+            ins_op_kind(h, o) == INS_OP_READ && ins_op_kind(h, op) == INS_OP_READ &&
             !ins_history_same_result(h, o, op))
             return true;
     return false;
@@ -263,13 +269,31 @@ uint32_t ins_engine_version(const struct ins_engine *e, ins_key k, ins_txn t)
 
 /* ---- reads ---- */
 
+/* Whom `op`, the first read of its key in t, may be from when all of them there are
+ * from one and the same: as op_from says it.  One that is not known to count is for
+ * saturation to settle. */
+static uint32_t joint_source(const struct ins_history *h, ins_txn t, uint32_t op)
+{
+    uint32_t n, others = 0;
+    const ins_txn *joint = ins_history_joint(h, op, &n);
+    uint32_t one = INS_FROM_AMBIGUOUS;
+    for (uint32_t i = 0; joint && i < n; i++)
+        if (joint[i] != t) {
+            one = joint[i];
+            others++;
+        }
+    if (!others)
+        return h->op_from[op];
+    return others == 1 && ins_counted(h, one) ? one : INS_FROM_AMBIGUOUS;
+}
+
 /* The external reads of t, each key once (from ra on they agree).  `seen` holds t for
  * the keys that were met. */
 static void reads_of(struct ins_engine *e, ins_txn t, uint32_t *seen)
 {
     const struct ins_history *h = e->h;
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-        const uint32_t from = h->op_from[op];
+        uint32_t from = h->op_from[op];
         if (ins_is_write(h, op))
             continue;
         if (from >= INS_FROM_SPECIAL && from != INS_FROM_AMBIGUOUS)
@@ -278,6 +302,8 @@ static void reads_of(struct ins_engine *e, ins_txn t, uint32_t *seen)
         if (seen[k] == t && e->model.repeatable)
             continue;
         seen[k] = t;
+        if (h->n_joint && e->model.repeatable)
+            from = joint_source(h, t, op);
         const uint32_t r = e->n_reads++;
         e->read_op[r] = op;
         e->read_txn[r] = t;
@@ -367,11 +393,20 @@ bool ins_engine_settle(struct ins_engine *e, uint32_t read, uint32_t ver)
     return more;
 }
 
+const ins_txn *ins_engine_candidates(const struct ins_engine *e, uint32_t read,
+                                     uint32_t *count)
+{
+    const uint32_t op = e->read_op[read];
+    const ins_txn *joint =
+        e->model.repeatable ? ins_history_joint(e->h, op, count) : NULL;
+    return joint ? joint : ins_history_candidates(e->h, op, count);
+}
+
 /* The versions that open read number i may be from: not its own, and present. */
 static bool candidates_of(struct ins_engine *e, uint32_t read, struct ins_vec_u32 *out)
 {
     uint32_t count;
-    const ins_txn *cand = ins_history_candidates(e->h, e->read_op[read], &count);
+    const ins_txn *cand = ins_engine_candidates(e, read, &count);
     const ins_key k = ins_op_key(e->h, e->read_op[read]);
     for (uint32_t i = 0; i < count; i++) {
         if (cand[i] == e->read_txn[read] ||

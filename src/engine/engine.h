@@ -238,6 +238,11 @@ uint32_t ins_open_number(const struct ins_engine *e, uint32_t read);
  */
 uint32_t ins_engine_version(const struct ins_engine *e, ins_key k, ins_txn t);
 
+/* Whom a read that was open at the start may be from, its own transaction perhaps among
+ * them: what all reads of its key there have in common, where they must agree. */
+const ins_txn *ins_engine_candidates(const struct ins_engine *e, uint32_t read,
+                                     uint32_t *count);
+
 /* Walk over the predecessors of a node: set node, zero the rest.  `link` tells the link
  * that the last answer came from, INS_NONE for SO, WR, RT and begin->commit. */
 struct ins_preds {

@@ -22,7 +22,7 @@ static bool counts(const struct ins_engine *e, ins_txn t)
 static bool may_be_from(const struct ins_engine *e, uint32_t read, ins_txn writer)
 {
     uint32_t n;
-    const ins_txn *cand = ins_history_candidates(e->h, e->read_op[read], &n);
+    const ins_txn *cand = ins_engine_candidates(e, read, &n);
     for (uint32_t i = 0; i < n; i++)
         if (cand[i] == writer)
             return true;
@@ -78,7 +78,7 @@ static bool reads_hold(const struct run *q, ins_txn t)
         const uint32_t now = q->current[ins_op_key(e->h, e->read_op[r])];
         if (now == e->read_ver[r])
             continue;
-        if (e->h->op_from[e->read_op[r]] != INS_FROM_AMBIGUOUS ||
+        if (e->read_from[r] != INS_FROM_AMBIGUOUS ||
             !may_be_from(e, r, ins_ver_txn(e, now)))
             return false;
     }

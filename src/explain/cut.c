@@ -30,9 +30,12 @@ static bool add_elements(struct ins_cut *c, uint32_t op)
     return true;
 }
 
-/* The version an operation stands and falls with; false for a read of an empty list. */
+/* The version an operation stands and falls with; false for a read of an empty list, or
+ * of one version out of a set. */
 static bool own_version(const struct ins_history *h, uint32_t op, uint64_t *hash)
 {
+    if (ins_op_kind(h, op) == INS_OP_READ_AMONG)
+        return false;
     if (!is_list_read(h, op)) {
         *hash = version_hash(ins_op_key(h, op), h->op_value[op]);
         return true;
@@ -208,6 +211,73 @@ static void put_list(struct ins_builder *b, const struct ins_part *p,
     ins_builder_list_end(b, t, ins_history_key_lit(h, k));
 }
 
+/* A condition in terms of literals; `set` has room for c->n of them. */
+static struct ins_lit_condition lit_condition(const struct ins_history *h,
+                                              enum ins_word_mode mode,
+                                              const struct ins_condition *c,
+                                              struct ins_lit *set)
+{
+    struct ins_lit_condition out = {.kind = c->kind, .range = c->range};
+    const bool ends = c->kind == INS_COND_RANGE;
+    if (c->kind == INS_COND_MODULO) {
+        out.a = ins_lit_u64(c->a);
+        out.b = ins_lit_u64(c->b);
+    } else if (c->kind != INS_COND_IN && c->kind != INS_COND_ANY) {
+        if (!ends || c->range & INS_RANGE_LOW)
+            out.a = ins_word_lit(mode, c->a, &h->literals);
+        if (ends && c->range & INS_RANGE_HIGH)
+            out.b = ins_word_lit(mode, c->b, &h->literals);
+    }
+    for (uint32_t i = 0; c->kind == INS_COND_IN && i < c->n; i++)
+        set[i] = ins_word_lit(mode, h->statements.word[c->a + i], &h->literals);
+    out.lit = set;
+    out.n = c->kind == INS_COND_IN ? c->n : 0;
+    return out;
+}
+
+static enum ins_status put_query(struct ins_builder *b, const struct ins_history *h,
+                                 uint32_t t, const struct ins_statement *s,
+                                 struct ins_error *err)
+{
+    struct ins_lit *set = INS_NEW(struct ins_lit, (size_t)s->key.n + s->value.n);
+    if (!set)
+        return ins_nomem(err, "a counterexample");
+    const struct ins_lit_condition key = lit_condition(h, h->key_mode, &s->key, set),
+                                   value = lit_condition(h, h->value_mode, &s->value,
+                                                         set + s->key.n);
+    ins_builder_query(b, t, &key, &value, s->limit);
+    for (uint32_t op = s->op; op < s->op + s->n_ops; op++)
+        if (ins_op_kind(h, op) == INS_OP_READ)
+            ins_builder_row(b, t, ins_history_key_lit(h, ins_op_key(h, op)),
+                            ins_history_value_lit(h, h->op_value[op]));
+    ins_builder_query_end(b, t, !s->no_effect);
+    ins_free(set);
+    return INS_OK;
+}
+
+/* A statement is there as a whole, or not at all. */
+static enum ins_status put_statement(struct ins_builder *b, const struct ins_history *h,
+                                     uint32_t t, const struct ins_statement *s,
+                                     struct ins_error *err)
+{
+    if (s->kind == INS_QUERY)
+        return put_query(b, h, t, s, err);
+    const struct ins_lit key = ins_history_key_lit(h, ins_op_key(h, s->op));
+    const bool effect = !s->no_effect;
+    if (s->kind == INS_DELETE) {
+        ins_builder_delete(b, t, key, effect);
+        return INS_OK;
+    }
+    const struct ins_lit value = ins_history_value_lit(h, s->value.b);
+    if (s->kind == INS_INSERT)
+        ins_builder_insert(b, t, key, value, effect);
+    else if (s->kind == INS_UPDATE)
+        ins_builder_update(b, t, key, value, effect);
+    else
+        ins_builder_cas(b, t, key, ins_history_value_lit(h, s->value.a), value, effect);
+    return INS_OK;
+}
+
 static void put_op(struct ins_builder *b, const struct ins_part *p,
                    const struct ins_cut *c, uint32_t t, uint32_t op)
 {
@@ -271,15 +341,22 @@ enum ins_status ins_part_build(const struct ins_part *p, const struct ins_cut *c
     put_initial(b, c, p, told);
     uint32_t handle = INS_NONE;
     ins_txn last = INS_INIT;
-    for (uint32_t i = 0; i < c->op.len; i++) {
-        if (!p->op[i])
+    const struct ins_statement *done = NULL;
+    for (uint32_t i = 0; i < c->op.len && !st; i++) {
+        const struct ins_statement *s = ins_history_statement(c->h, c->op.at[i]);
+        if (!p->op[i] || (s && s == done))
             continue;
         if (c->txn.at[i] != last)
             handle = begin_txn(b, c->h, c->txn.at[i]);
         last = c->txn.at[i];
-        put_op(b, p, c, handle, c->op.at[i]);
+        done = s;
+        if (s)
+            st = put_statement(b, c->h, handle, s, err);
+        else
+            put_op(b, p, c, handle, c->op.at[i]);
     }
-    st = ins_builder_finish(b, 1, out, err);
+    if (!st)
+        st = ins_builder_finish(b, 1, out, err);
     if (st == INS_OK)
         (*out)->order_only = c->h->order_only;
 out:

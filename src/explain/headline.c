@@ -22,6 +22,7 @@ static uint32_t matching_write(const struct ins_story *s, uint32_t read)
     for (uint32_t i = 0; i < s->n_ops; i++)
         if (ins_is_write(s->h, s->op[i]) &&
             ins_op_key(s->h, s->op[i]) == ins_op_key(s->h, read) &&
+            ins_op_kind(s->h, read) == INS_OP_READ &&
             s->h->op_value[s->op[i]] == s->h->op_value[read])
             return s->op[i];
     return INS_NONE;
@@ -65,12 +66,41 @@ static void say_list_order(struct ins_buf *b, const struct ins_history *h, ins_k
     ins_buf_text(b, n > MOST ? ", …." : ".");
 }
 
+static void say_wrong_query(struct ins_buf *b, const struct ins_story *s, uint32_t read)
+{
+    const struct ins_history *h = s->h;
+    const uint32_t number = h->op_statement[read];
+    ins_buf_text(b, " asked ");
+    ins_say_query(b, h, number);
+    if (s->a->kind == INS_PREDICATE_MISMATCH) {
+        ins_buf_text(b, " and got ");
+        ins_say_version(b, h, read);
+        ins_buf_text(b, ", which it did not ask for, or got already.");
+        return;
+    }
+    ins_buf_text(b, "; it missed row ");
+    ins_say_key(b, h, ins_op_key(h, read));
+    for (uint32_t i = 0; i < s->n_ops; i++)
+        if (ins_is_write(h, s->op[i]) &&
+            ins_op_key(h, s->op[i]) == ins_op_key(h, read)) {
+            ins_buf_text(b, ", which ");
+            ins_say_txn(b, h, ins_op_txn(h, s->op[i]));
+            ins_buf_text(b, " had written");
+            break;
+        }
+    ins_buf_text(b, ": every version of it matches.");
+}
+
 static void say_wrong_read(struct ins_buf *b, const struct ins_story *s, uint32_t read)
 {
     const struct ins_history *h = s->h;
     const ins_txn reader = ins_op_txn(h, read);
     const uint32_t write = any_write(s, read);
     ins_say_txn(b, h, reader);
+    if (s->a->kind == INS_PREDICATE_READ_MISS || s->a->kind == INS_PREDICATE_MISMATCH) {
+        say_wrong_query(b, s, read);
+        return;
+    }
     if (s->a->kind == INS_NOT_MY_OWN_WRITE) {
         ins_buf_text(b, " wrote ");
         ins_say_key(b, h, ins_op_key(h, read));
@@ -124,7 +154,8 @@ static void say_unrepeatable(struct ins_buf *b, const struct ins_story *s)
             first = op;
             continue;
         }
-        if (s->h->op_value[first] == s->h->op_value[op])
+        if (ins_op_kind(s->h, first) == ins_op_kind(s->h, op) &&
+            s->h->op_value[first] == s->h->op_value[op])
             continue;
         ins_say_txn(b, s->h, ins_op_txn(s->h, op));
         ins_buf_text(b, " read ");
@@ -359,9 +390,10 @@ static void say_what(struct ins_buf *b, const struct ins_story *s)
     const struct ins_anomaly *a = s->a;
     const uint32_t read = wrong_read(s);
     const struct ins_edge *stale = stale_edge(a);
-    const bool about_read = a->kind <= INS_INTERMEDIATE_READ ||
-                            a->kind == INS_DUPLICATE_ELEMENTS ||
-                            a->kind == INS_INCOMPATIBLE_ORDER;
+    const bool about_read =
+        a->kind <= INS_INTERMEDIATE_READ || a->kind == INS_DUPLICATE_ELEMENTS ||
+        a->kind == INS_INCOMPATIBLE_ORDER || a->kind == INS_PREDICATE_MISMATCH ||
+        a->kind == INS_PREDICATE_READ_MISS;
     if (about_read && read != INS_NONE)
         say_wrong_read(b, s, read);
     else if (a->kind == INS_NON_REPEATABLE_READ)

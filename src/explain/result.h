@@ -29,6 +29,8 @@ enum ins_kind {
     INS_CONFLICT_CM,
     INS_DUPLICATE_ELEMENTS,
     INS_INCOMPATIBLE_ORDER,
+    INS_PREDICATE_MISMATCH,  /* a row that its query did not ask for */
+    INS_PREDICATE_READ_MISS, /* a query missed a row that was always there */
     INS_G0,
     INS_G1C,
     INS_LOST_UPDATE,

@@ -130,8 +130,34 @@ static void say_list(struct ins_buf *b, const struct ins_history *h, uint32_t op
     ins_buf_char(b, ']');
 }
 
+/* What a read among several versions may have seen. */
+static void say_among(struct ins_buf *b, const struct ins_history *h, uint32_t op)
+{
+    const uint32_t number = (uint32_t)h->op_value[op];
+    const struct ins_statement *s = &h->statements.at[number];
+    if (s->kind == INS_QUERY) {
+        ins_buf_text(b, " missed by ");
+        ins_query_text(b, h, number, say_lit);
+    } else if (s->kind == INS_CAS) {
+        ins_buf_text(b, "≠");
+        ins_say_value(b, h, s->value.a);
+    } else {
+        ins_buf_text(b,
+                     (s->kind == INS_INSERT) != s->no_effect ? "=absent" : "=present");
+    }
+}
+
+void ins_say_query(struct ins_buf *b, const struct ins_history *h, uint32_t number)
+{
+    ins_query_text(b, h, number, say_lit);
+}
+
 static void say_op_value(struct ins_buf *b, const struct ins_history *h, uint32_t op)
 {
+    if (ins_op_kind(h, op) == INS_OP_READ_AMONG) {
+        say_among(b, h, op);
+        return;
+    }
     ins_buf_char(b, '=');
     if (ins_is_unknown(h, op))
         ins_buf_char(b, '?');

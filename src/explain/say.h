@@ -21,6 +21,8 @@ void ins_say_value(struct ins_buf *b, const struct ins_history *h, uint64_t word
  * dozen elements shows its beginning and end. */
 void ins_say_op(struct ins_buf *b, const struct ins_history *h, uint32_t op);
 /* "x=1": what an operation read or wrote. */
+/* A query without its result. */
+void ins_say_query(struct ins_buf *b, const struct ins_history *h, uint32_t number);
 void ins_say_version(struct ins_buf *b, const struct ins_history *h, uint32_t op);
 /* "x=1" for the final write of k in t, or the initial value when t is transaction 0;
  * the bare key when there is none. */

@@ -268,6 +268,31 @@ const struct ins_kind_text ins_kind_texts[INS_N_KINDS] = {
                                {1, 1, 'c', "append(x)=1"}, {2, 1, 'c', "append(x)=2"},
                                {3, 2, 'c', "r(x)=[1,2]"}, {4, 2, 'c', "r(x)=[2,1]"}),
         },
+    [INS_PREDICATE_MISMATCH] =
+        {
+            .title = "a row that was not asked for",
+            .meaning = "The result of a query has a row that the query's condition "
+                       "does not allow, a row twice, or more rows than its limit.",
+            .definition = "A row of the result does not satisfy the condition, is "
+                          "there a second time, or is one too many.",
+            .databases = NOBODY,
+            .references = "Adya, PhD thesis, MIT 1999 (predicate reads)",
+            .example = EXAMPLE("x was never 2.", {1, 1, 'c', "update(x)=1"},
+                               {2, 2, 'c', "q(v=2)={x=1}"}),
+        },
+    [INS_PREDICATE_READ_MISS] =
+        {
+            .title = "a missed row",
+            .meaning = "A query lacks a row that it asked for and that was there all "
+                       "the time: nobody could have read past it.",
+            .definition = "The result of a query lacks a key of which every version, "
+                          "the initial one among them, satisfies the condition.",
+            .databases = NOBODY,
+            .references = "Adya, PhD thesis, MIT 1999 (predicate reads)",
+            .example =
+                EXAMPLE("x is 0 at first and then 1; the query asks for all rows.",
+                        {1, 1, 'c', "update(x)=1"}, {2, 2, 'c', "q()={}"}),
+        },
     [INS_G0] =
         {
             .title = "dirty write",

@@ -7,7 +7,7 @@ static bool is_written(const struct ins_history *h, ins_txn t)
     if (!ins_counted(h, t))
         return false;
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
-        if (!ins_is_unknown(h, op))
+        if (ins_has_value(h, op))
             return true;
     return false;
 }
@@ -76,7 +76,7 @@ static bool put_session(struct ins_buf *out, struct ins_numbering *n, uint32_t s
         before = "-----\n";
         any = true;
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
-            if (!ins_is_unknown(h, op))
+            if (ins_has_value(h, op))
                 put_operation(out, ins_is_write(h, op),
                               ins_numbering_key(n, ins_op_key(h, op)),
                               ins_numbering_op(n, op));

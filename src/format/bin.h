@@ -24,8 +24,10 @@
 #include <string.h>
 
 enum {
-    INS_BIN_VERSION = 4,
-    INS_BIN_OLD_VERSION = 3,
+    INS_BIN_VERSION = 5,
+    INS_BIN_NODE_VERSION = 4, /* without statements, */
+    INS_BIN_OLD_VERSION = 3,  /* and without nodes */
+    INS_BIN_STATEMENT_WORDS = 11,
     INS_BIN_BLOCK = 1 << 18,
     INS_BIN_HEADER_SIZE = 128,
     INS_BIN_COLUMN_SIZE = 32
@@ -53,6 +55,10 @@ enum ins_bin_id {
     INS_BIN_KEY_WRITER_OFF,
     INS_BIN_KEY_WRITER,
     INS_BIN_TXN_NODE, /* optional: 1 + a literal, or 0 */
+    /* Optional: INS_BIN_STATEMENT_WORDS words a statement, see bin_rows.c; then the
+     * words of their sets. */
+    INS_BIN_STATEMENT,
+    INS_BIN_STATEMENT_SET,
     INS_BIN_COLUMNS
 };
 
@@ -68,7 +74,9 @@ struct ins_bin_header {
 
 static inline unsigned ins_bin_columns(uint32_t version)
 {
-    return version == INS_BIN_OLD_VERSION ? INS_BIN_TXN_NODE : INS_BIN_COLUMNS;
+    return version == INS_BIN_OLD_VERSION    ? INS_BIN_TXN_NODE
+           : version == INS_BIN_NODE_VERSION ? INS_BIN_STATEMENT
+                                             : INS_BIN_COLUMNS;
 }
 
 /* Is it one of the columns of the index? */
@@ -93,8 +101,9 @@ struct ins_bin_array {
     uint8_t size; /* 1, 4 or 8 */
 };
 
-/* Fill `a` with the arrays of c, whose counts are set.  Counts that only the contents
- * tell (the last entry of an offset column) are taken from those, when `written`. */
+/* Fill `a` with the arrays of c (statements excepted, which bin_rows.c packs), whose
+ * counts are set.  Counts that only the contents tell (the last entry of an offset
+ * column) are taken from those, when `written`. */
 void ins_bin_arrays(struct ins_columns *c, bool written,
                     struct ins_bin_array a[INS_BIN_COLUMNS]);
 
@@ -110,5 +119,13 @@ static inline uint64_t ins_bin_blocks(uint64_t count, uint32_t width)
 {
     return (count * width + INS_BIN_BLOCK - 1) / INS_BIN_BLOCK;
 }
+
+/* bin_rows.c: statements as a column.  The caller frees *out. */
+enum ins_status ins_bin_pack_statements(const struct ins_statements *all,
+                                        uint64_t **out, struct ins_error *err);
+/* From a column of n words. */
+enum ins_status ins_bin_unpack_statements(const uint64_t *word, uint64_t n,
+                                          struct ins_statements *out,
+                                          struct ins_error *err);
 
 #endif

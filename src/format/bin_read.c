@@ -22,7 +22,8 @@ struct reader {
     const struct ins_input *in;
     struct ins_error *err;
     struct ins_columns c;
-    unsigned columns; /* of this version; the others have no elements */
+    uint64_t *statement; /* as packed */
+    unsigned columns;    /* of this version; the others have no elements */
     struct ins_bin_column column[INS_BIN_COLUMNS];
     struct ins_bin_array array[INS_BIN_COLUMNS];
     uint64_t first_block[INS_BIN_COLUMNS + 1];
@@ -52,9 +53,9 @@ static enum ins_status check_size(struct reader *r, struct ins_bin_header *heade
         return ins_fail_at(r->err, INS_E_INPUT, 0,
                            "expected the magic bytes of insulab");
     const uint32_t version = le32toh(header->version);
-    if (version != INS_BIN_VERSION && version != INS_BIN_OLD_VERSION)
+    if (version < INS_BIN_OLD_VERSION || version > INS_BIN_VERSION)
         return ins_fail_at(r->err, INS_E_INPUT, 8,
-                           "version %" PRIu32 " of the format, expected %d or %d",
+                           "version %" PRIu32 " of the format, expected %d to %d",
                            version, INS_BIN_OLD_VERSION, INS_BIN_VERSION);
     r->columns = ins_bin_columns(version);
     if (le64toh(header->file_size) != in->size)
@@ -249,6 +250,8 @@ static bool length_is_right(const struct reader *r, unsigned id)
         return count == (n ? n + 1 : 0);
     }
     case INS_BIN_LITERAL_BYTES:
+    case INS_BIN_STATEMENT:
+    case INS_BIN_STATEMENT_SET:
         return true;
     default:
         return count == r->array[id].count;
@@ -280,7 +283,8 @@ static enum ins_status take_data(struct reader *r)
             return damaged(r, at, "a column as long as the counts say");
         a->count = c->count;
         const bool optional = id == INS_BIN_TXN_NAME || id == INS_BIN_TXN_BEGIN ||
-                              id == INS_BIN_TXN_END || id == INS_BIN_TXN_NODE;
+                              id == INS_BIN_TXN_END || id == INS_BIN_TXN_NODE ||
+                              id >= INS_BIN_STATEMENT;
         const bool index = ins_bin_is_index(id);
         if (index ? !has_index(r) : optional && !c->count)
             continue;
@@ -358,10 +362,16 @@ enum ins_status ins_bin_read(const struct ins_input *in,
     enum ins_status st = take_head(&r);
     if (st == INS_OK) {
         ins_bin_arrays(&r.c, false, r.array);
+        r.array[INS_BIN_STATEMENT].field = &r.statement;
         st = take_data(&r);
     }
     if (st == INS_OK)
         st = index_literals(&r);
+    if (st == INS_OK)
+        st = ins_bin_unpack_statements(r.statement, r.column[INS_BIN_STATEMENT].count,
+                                       &r.c.statements, err);
+    r.c.statements.n_words = r.column[INS_BIN_STATEMENT_SET].count;
+    ins_free(r.statement);
     if (st != INS_OK) {
         ins_columns_release(&r.c);
         return st;

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "history/index.h"
+#include "history/rows.h"
 
 #include <endian.h>
 
@@ -38,6 +39,8 @@ void ins_bin_arrays(struct ins_columns *c, bool written,
         {&c->key_writer_off, keys + 1, 8},
         {&c->key_writer, c->n_writers, 4},
         {&c->txn_node, c->txn_node ? txns : 0, 4},
+        {NULL, 0, 8},
+        {&c->statements.word, c->statements.n_words, 8},
     };
     memcpy(a, all, sizeof all);
 }
@@ -101,7 +104,8 @@ static size_t pack_block(const struct ins_bin_array *a, const struct ins_bin_col
 }
 
 struct layout {
-    struct ins_columns columns;
+    struct ins_columns columns, rows; /* rows: what is not as in the history */
+    uint64_t *statement;
     uint32_t version;
     unsigned n_columns;
     struct ins_bin_array array[INS_BIN_COLUMNS];
@@ -113,13 +117,38 @@ struct layout {
     uint32_t *from;
 };
 
+/* Files hold queries without the rows that they missed: freezing finds those. */
+static enum ins_status raise(struct layout *l, const struct ins_history *h,
+                             struct ins_error *err)
+{
+    const enum ins_status st = ins_rows_raise(h, &l->rows, err);
+    if (st != INS_OK)
+        return st;
+    l->columns.n_ops = l->rows.n_ops;
+    l->columns.txn_op = l->rows.txn_op;
+    l->columns.op_word = l->rows.op_word;
+    l->columns.op_value = l->rows.op_value;
+    return ins_bin_pack_statements(&l->rows.statements, &l->statement, err);
+}
+
 static enum ins_status take_arrays(struct layout *l, const struct ins_history *h,
                                    struct ins_error *err)
 {
     /* The table of arrays serves both directions; here nothing is changed. */
     l->columns = ins_history_columns(h);
+    if (h->statements.n) {
+        const enum ins_status st = raise(l, h, err);
+        if (st != INS_OK)
+            return st;
+    }
     ins_bin_arrays(&l->columns, true, l->array);
-    l->version = h->txn_node ? INS_BIN_VERSION : INS_BIN_OLD_VERSION;
+    if (h->statements.n) {
+        l->array[INS_BIN_STATEMENT] = (struct ins_bin_array){
+            &l->statement, (uint64_t)l->rows.statements.n * INS_BIN_STATEMENT_WORDS, 8};
+        l->version = INS_BIN_VERSION;
+    } else {
+        l->version = h->txn_node ? INS_BIN_NODE_VERSION : INS_BIN_OLD_VERSION;
+    }
     l->n_columns = ins_bin_columns(l->version);
     l->status = INS_NEW(uint8_t, h->n_txns);
     if (!l->status)
@@ -189,7 +218,7 @@ static enum ins_status put_head(const struct ins_history *h, const struct layout
         .n_sessions = htole32(h->n_sessions),
         .n_txns = htole32(h->n_txns),
         .n_keys = htole32(h->n_keys),
-        .n_ops = htole32(h->n_ops),
+        .n_ops = htole32(l->columns.n_ops),
         .session_mode = (uint8_t)h->session_mode,
         .txn_mode = (uint8_t)h->txn_mode,
         .key_mode = (uint8_t)h->key_mode,
@@ -230,6 +259,8 @@ enum ins_status ins_bin_write(const struct ins_history *h, struct ins_buf *out,
     ins_free(l.status);
     ins_free(l.from);
     ins_free(l.sum);
+    ins_free(l.statement);
+    ins_columns_release(&l.rows);
     ins_free(l.block);
     return st;
 }

@@ -117,7 +117,7 @@ static void put_txn(struct writer *w, struct ins_buf *out, ins_txn t)
     const uint64_t id = txn_id(w, t);
     put_record(out, 'S', &id, 1);
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-        if (ins_is_unknown(h, op))
+        if (!ins_has_value(h, op))
             continue;
         if (ins_is_write(h, op)) {
             const bool delete = !w->n.values && is_nil(h, op);

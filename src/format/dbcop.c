@@ -179,10 +179,10 @@ static void put_txn(struct ins_buf *out, struct ins_numbering *n, ins_txn t)
     const struct ins_history *h = n->h;
     uint64_t events = 0;
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
-        events += !ins_is_unknown(h, op);
+        events += ins_has_value(h, op);
     put_u64(out, events);
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-        if (ins_is_unknown(h, op))
+        if (!ins_has_value(h, op))
             continue;
         ins_buf_char(out, ins_is_write(h, op) ? 1 : 0);
         put_u64(out, ins_numbering_key(n, ins_op_key(h, op)));

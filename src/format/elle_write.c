@@ -140,6 +140,8 @@ static void put_operations(const struct writer *w, ins_txn t, bool results)
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
         const ins_key k = ins_op_key(h, op);
         const bool write = ins_is_write(h, op), list = ins_is_list_key(h, k);
+        if (ins_op_kind(h, op) == INS_OP_READ_AMONG)
+            continue; /* lost */
         ins_buf_text(w->out, between);
         between = w->style->space;
         ins_buf_char(w->out, '[');

@@ -32,7 +32,8 @@ enum {
     INS_HOLDS_KEYWORDS = 1 << 6, /* and other forms that JSON has not */
     INS_HOLDS_INIT = 1 << 7,     /* any initial values, declared key by key */
     INS_HOLDS_NIL = 1 << 8,      /* nil as a value */
-    INS_HOLDS_ALL = (1 << 9) - 1
+    INS_HOLDS_ROWS = 1 << 9,     /* statements: inserts, deletes, queries, ... */
+    INS_HOLDS_ALL = (1 << 10) - 1
 };
 
 struct ins_format {

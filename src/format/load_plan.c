@@ -27,7 +27,7 @@ static bool zero_from_nowhere(const struct ins_history *h)
                     wrote[ins_op_key(h, op)] = 1;
     for (uint32_t op = 0; op < h->n_ops && !found; op++) {
         const ins_key k = ins_op_key(h, op);
-        found = !ins_is_write(h, op) && !ins_is_unknown(h, op) && is_zero(h, op) &&
+        found = !ins_is_write(h, op) && ins_has_value(h, op) && is_zero(h, op) &&
                 !wrote[k] && !starts_as_zero(h, k);
     }
     ins_free(wrote);

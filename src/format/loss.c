@@ -40,7 +40,8 @@ static unsigned value_needs(const struct ins_history *h)
     for (uint32_t op = 0; op < h->n_ops; op++) {
         const bool list_read =
             !ins_is_write(h, op) && ins_is_list_key(h, ins_op_key(h, op));
-        if (!list_read && !ins_is_unknown(h, op))
+        if (!list_read && !ins_is_unknown(h, op) &&
+            ins_op_kind(h, op) != INS_OP_READ_AMONG)
             needs |= lit_needs(ins_history_value_lit(h, h->op_value[op]));
     }
     for (uint64_t i = 0; i < h->n_elems; i++)
@@ -73,6 +74,8 @@ unsigned ins_loss_needs(const struct ins_history *h)
         needs |= INS_HOLDS_LISTS;
     if (has_unknown_reads(h))
         needs |= INS_HOLDS_UNKNOWN;
+    if (h->statements.n)
+        needs |= INS_HOLDS_ROWS;
     return needs;
 }
 

@@ -114,7 +114,7 @@ static void put_txn(struct ins_buf *out, struct ins_numbering *n, struct names n
         l.txn = -1;
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
         l.write = ins_is_write(h, op);
-        if (ins_is_unknown(h, op) || (aborted && !l.write))
+        if (!ins_has_value(h, op) || (aborted && !l.write))
             continue;
         l.key = ins_numbering_key(n, ins_op_key(h, op));
         l.value = ins_numbering_op(n, op);

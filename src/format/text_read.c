@@ -10,6 +10,7 @@
 #include "format/readers.h"
 #include "format/text.h"
 #include "format/text_lex.h"
+#include "format/text_rows.h"
 
 #include "base/vec.h"
 #include "history/builder.h"
@@ -116,8 +117,14 @@ static bool take_operations(struct reader *r, uint32_t txn)
             return ins_text_expected(x, "r(key)=, w(key)=, a(key)= or a status");
         if (!ins_text_take(x, '('))
             return take_status(r, txn, word);
+        if (ins_text_is_statement(word)) {
+            if (!ins_text_statement(x, r->b, txn, word))
+                return false;
+            continue;
+        }
         if (word.len != 1 || !strchr("rwa", word.text[0]))
-            return ins_text_expected(x, "r, w or a before '('");
+            return ins_text_expected(x, "r, w, a, q, insert, delete, update or cas "
+                                        "before '('");
         if (!take_operation(r, txn, word.text[0]))
             return false;
     }

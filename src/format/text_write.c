@@ -3,6 +3,7 @@
 #include "format/readers.h"
 #include "format/text.h"
 #include "format/text_lex.h"
+#include "format/text_rows.h"
 
 #include "base/mem.h"
 
@@ -16,7 +17,7 @@ static bool is_bare(const char *s, size_t len)
     return true;
 }
 
-static void put_lit(struct ins_buf *out, struct ins_lit lit)
+void ins_text_put_literal(struct ins_buf *out, struct ins_lit lit)
 {
     switch (lit.kind) {
     case INS_LIT_UINT:
@@ -82,16 +83,34 @@ static ins_key most_common_init(const struct ins_history *h)
 static void put_init_value(struct ins_buf *out, const struct ins_history *h, ins_key k)
 {
     if (has_init(h, k))
-        put_lit(out, ins_history_value_lit(h, h->key_init[k]));
+        ins_text_put_literal(out, ins_history_value_lit(h, h->key_init[k]));
     else
         ins_buf_text(out, "none");
     ins_buf_char(out, '\n');
+}
+
+/* Queries ask about every key there is: those that are there at the start are named,
+ * whether or not an operation names them. */
+static void put_initial_rows(struct ins_buf *out, const struct ins_history *h)
+{
+    for (ins_key k = 0; k < h->n_keys; k++) {
+        if (ins_is_list_key(h, k) || ins_value_is_absent(h, h->key_init[k]))
+            continue;
+        ins_buf_text(out, "initial ");
+        ins_text_put_literal(out, ins_history_key_lit(h, k));
+        ins_buf_text(out, " = ");
+        put_init_value(out, h, k);
+    }
 }
 
 static void put_initial(struct ins_buf *out, const struct ins_history *h)
 {
     if (!h->has_registers || !h->n_keys)
         return;
+    if (h->statements.n) {
+        put_initial_rows(out, h);
+        return;
+    }
     const ins_key usual = most_common_init(h);
     ins_buf_text(out, "initial ");
     put_init_value(out, h, usual);
@@ -101,7 +120,7 @@ static void put_initial(struct ins_buf *out, const struct ins_history *h)
              (!has_init(h, k) || h->key_init[k] == h->key_init[usual])))
             continue;
         ins_buf_text(out, "initial ");
-        put_lit(out, ins_history_key_lit(h, k));
+        ins_text_put_literal(out, ins_history_key_lit(h, k));
         ins_buf_text(out, " = ");
         put_init_value(out, h, k);
     }
@@ -116,7 +135,7 @@ static void put_list(struct ins_buf *out, const struct ins_history *h, uint32_t 
     for (uint64_t i = 0; i < list.len; i++) {
         if (i)
             ins_buf_char(out, ' ');
-        put_lit(out, ins_history_value_lit(h, list.at[i]));
+        ins_text_put_literal(out, ins_history_value_lit(h, list.at[i]));
     }
     ins_buf_char(out, ']');
 }
@@ -126,14 +145,29 @@ static void put_operation(struct ins_buf *out, const struct ins_history *h, uint
     const ins_key k = ins_op_key(h, op);
     const bool list = ins_is_list_key(h, k), write = ins_is_write(h, op);
     ins_buf_text(out, write ? list ? " a(" : " w(" : " r(");
-    put_lit(out, ins_history_key_lit(h, k));
+    ins_text_put_literal(out, ins_history_key_lit(h, k));
     ins_buf_text(out, ")=");
     if (ins_is_unknown(h, op))
         ins_buf_text(out, list ? "[?]" : "?");
     else if (list && !write)
         put_list(out, h, op);
     else
-        put_lit(out, ins_history_value_lit(h, h->op_value[op]));
+        ins_text_put_literal(out, ins_history_value_lit(h, h->op_value[op]));
+}
+
+static void put_operations(struct ins_buf *out, const struct ins_history *h, ins_txn t)
+{
+    const struct ins_statements *const all = &h->statements;
+    uint32_t op = h->txn_op[t];
+    for (uint32_t s = ins_history_first_statement(h, t);
+         s < all->n && all->at[s].txn == t; s++) {
+        for (; op < all->at[s].op; op++)
+            put_operation(out, h, op);
+        ins_text_put_statement(out, h, s);
+        op += all->at[s].n_ops;
+    }
+    for (; op < h->txn_op[t + 1]; op++)
+        put_operation(out, h, op);
 }
 
 static void put_time(struct ins_buf *out, int64_t time)
@@ -144,14 +178,14 @@ static void put_time(struct ins_buf *out, int64_t time)
 
 static void put_txn(struct ins_buf *out, const struct ins_history *h, ins_txn t)
 {
-    put_lit(out, ins_history_session_lit(h, h->txn_session[t]));
+    ins_text_put_literal(out, ins_history_session_lit(h, h->txn_session[t]));
     if (h->txn_name) {
         const struct ins_lit name = ins_history_txn_lit(h, t);
         ins_buf_char(out, ' ');
         if (name.kind == INS_LIT_STRING && ins_text_is(name, "on"))
             ins_buf_text(out, "\"on\""); /* a node would be expected behind it */
         else
-            put_lit(out, name);
+            ins_text_put_literal(out, name);
     }
     if (h->txn_begin &&
         (h->txn_begin[t] != INS_NO_TIME || h->txn_end[t] != INS_NO_TIME)) {
@@ -162,11 +196,10 @@ static void put_txn(struct ins_buf *out, const struct ins_history *h, ins_txn t)
     }
     if (h->txn_node && h->txn_node[t]) {
         ins_buf_text(out, " on ");
-        put_lit(out, ins_history_node_lit(h, t));
+        ins_text_put_literal(out, ins_history_node_lit(h, t));
     }
     ins_buf_char(out, ':');
-    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
-        put_operation(out, h, op);
+    put_operations(out, h, t);
     if (h->txn_status[t] == INS_ABORTED)
         ins_buf_text(out, " abort");
     else if (h->txn_status[t] != INS_COMMITTED)
@@ -185,7 +218,7 @@ enum ins_status ins_text_write(const struct ins_history *h, struct ins_buf *out,
     for (uint32_t s = 0; s < h->n_sessions; s++) {
         if (h->session_first[s] == h->session_first[s + 1]) {
             ins_buf_text(out, "session ");
-            put_lit(out, ins_history_session_lit(h, s));
+            ins_text_put_literal(out, ins_history_session_lit(h, s));
             ins_buf_char(out, '\n');
         }
         for (ins_txn t = h->session_first[s]; t < h->session_first[s + 1]; t++)

@@ -1,71 +1,13 @@
-#include "builder.h"
+#include "builder_state.h"
 
 #include "base/mem.h"
-#include "base/vec.h"
-#include "history/chains.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/* A column of literals as words.  The mode only ever moves up, from plain integers to
- * ids in the literal table, when a literal arrives that the mode cannot hold. */
-struct column {
-    enum ins_word_mode mode;
-    bool has_big;    /* a number of 2^63 or more */
-    bool has_lowest; /* INT64_MIN, which INS_WORDS_NIL needs for itself */
-};
-
 enum { INIT_DEFAULT, INIT_SET, INIT_NONE };
-enum { USED_AS_LIST = 1, USED_AS_REGISTER = 2 };
-enum { MOST_WAITING = 256, MOST_WORDS = 1 << 13 };
+enum { MOST_WORDS = 1 << 13 };
 enum { BYTES_AN_OP = 24, MANY_OPS = 1 << 16 };
-
-/* What an operation, the last of op_word or one before it, still has to do with its
- * key. */
-struct waiting {
-    uint64_t key; /* a word */
-    uint8_t use;
-};
-
-/* Operations of one transaction that came one after the other, up to the next run. */
-struct run {
-    uint32_t txn, first;
-};
-INS_VEC(run, struct run);
-
-struct ins_builder {
-    struct ins_error error;
-    struct ins_limit *limit;
-    struct ins_literals literals;
-
-    struct column session_column, txn_column, key_column, value_column;
-    struct ins_number_map sessions; /* session words to handles */
-    struct ins_number_map keys;     /* key words to key ids */
-    struct ins_vec_u8 key_use;
-    struct ins_vec_u8 key_init_state;
-    struct ins_vec_u64 key_init;
-
-    struct ins_vec_u32 txn_session;
-    struct ins_vec_u64 txn_name;
-    struct ins_vec_u8 txn_named;
-    struct ins_vec_u32 txn_line;
-    struct ins_vec_u8 txn_status;
-    struct ins_vec_i64 txn_begin, txn_end;
-    struct ins_vec_u32 txn_node; /* up to the last transaction that has one */
-    bool any_name, any_line, any_time;
-
-    struct ins_vec_run run;
-    struct ins_vec_u32 op_word;
-    struct ins_vec_u64 op_value;
-    struct waiting waiting[MOST_WAITING];
-    uint32_t n_waiting;
-    struct ins_chains lists; /* op_value of a list read: its chain and length */
-    struct ins_list_words list;
-
-    bool has_default;
-    uint64_t default_value;
-    uint32_t init_txn; /* handle or INS_NONE */
-};
 
 struct ins_builder *ins_builder_new(void)
 {
@@ -119,21 +61,24 @@ void ins_builder_free(struct ins_builder *b)
     ins_vec_u8_release(&b->key_init_state);
     ins_vec_u64_release(&b->key_init);
     release_txns(b);
-    ins_vec_run_release(&b->run);
+    ins_vec_builder_run_release(&b->run);
     ins_vec_u32_release(&b->op_word);
     ins_vec_u64_release(&b->op_value);
     ins_chains_release(&b->lists);
+    ins_vec_statement_release(&b->statement);
+    ins_vec_u64_release(&b->statement_word);
     ins_free(b);
 }
 
-static void out_of_memory(struct ins_builder *b)
+void ins_builder_no_memory(struct ins_builder *b)
 {
     (void)ins_nomem(&b->error, "the history");
 }
 
 /* ---- columns ---- */
 
-static enum ins_word_mode mode_for(const struct column *c, struct ins_lit lit)
+static enum ins_word_mode mode_for(const struct ins_builder_column *c,
+                                   struct ins_lit lit)
 {
     switch (lit.kind) {
     case INS_LIT_UINT:
@@ -156,12 +101,12 @@ static enum ins_word_mode mode_for(const struct column *c, struct ins_lit lit)
     return INS_WORDS_INTERNED;
 }
 
-static void intern_word(struct ins_builder *b, enum ins_word_mode mode, uint64_t *word)
+void ins_builder_intern(struct ins_builder *b, enum ins_word_mode mode, uint64_t *word)
 {
     const uint32_t id =
         ins_literals_add(&b->literals, ins_word_lit(mode, *word, &b->literals));
     if (id == INS_NONE)
-        out_of_memory(b);
+        ins_builder_no_memory(b);
     *word = id;
 }
 
@@ -171,9 +116,9 @@ static void intern_map(struct ins_builder *b, enum ins_word_mode mode,
     struct ins_number_map again = {0};
     for (uint32_t i = 0; i < map->len; i++) {
         uint64_t word = map->number[i];
-        intern_word(b, mode, &word);
+        ins_builder_intern(b, mode, &word);
         if (ins_number_map_add(&again, word) == INS_NONE)
-            out_of_memory(b);
+            ins_builder_no_memory(b);
     }
     ins_number_map_release(map);
     *map = again;
@@ -183,13 +128,18 @@ static bool is_list_read(const struct ins_builder *b, size_t op)
 {
     const uint32_t word = b->op_word.at[op];
     return ins_word_has_result(word) &&
-           (b->key_use.at[ins_word_key(word)] & USED_AS_LIST);
+           (b->key_use.at[ins_word_key(word)] & INS_USED_AS_LIST);
+}
+
+static bool has_value(uint32_t word)
+{
+    return ins_word_kind(word) == INS_OP_READ || ins_word_writes(word);
 }
 
 static void settle(struct ins_builder *b);
 
 /* The column moves to the literal table: rewrite the words it has so far. */
-static void intern_column(struct ins_builder *b, const struct column *c)
+static void intern_column(struct ins_builder *b, const struct ins_builder_column *c)
 {
     const enum ins_word_mode old = c->mode;
     settle(b);
@@ -199,30 +149,32 @@ static void intern_column(struct ins_builder *b, const struct column *c)
         intern_map(b, old, &b->sessions);
     } else if (c == &b->key_column) {
         intern_map(b, old, &b->keys);
+        ins_builder_intern_statements(b, old, true);
     } else if (c == &b->txn_column) {
         for (size_t i = 0; i < b->txn_name.len; i++)
-            intern_word(b, old, &b->txn_name.at[i]);
+            ins_builder_intern(b, old, &b->txn_name.at[i]);
     } else {
         for (size_t i = 0; i < b->op_value.len; i++)
-            if (ins_word_kind(b->op_word.at[i]) != INS_OP_READ_UNKNOWN &&
-                !is_list_read(b, i))
-                intern_word(b, old, &b->op_value.at[i]);
+            if (has_value(b->op_word.at[i]) && !is_list_read(b, i))
+                ins_builder_intern(b, old, &b->op_value.at[i]);
+        ins_builder_intern_statements(b, old, false);
         b->list.plain = false;
         for (size_t i = 0; i < b->list.to->len; i++)
-            intern_word(b, old, &b->list.to->at[i]);
+            ins_builder_intern(b, old, &b->list.to->at[i]);
         for (size_t i = 0; i < b->lists.chain.len; i++)
             for (uint32_t j = 0; j < b->lists.chain.at[i].len; j++)
-                intern_word(b, old, &b->lists.elem.at[b->lists.chain.at[i].at + j]);
+                ins_builder_intern(b, old,
+                                   &b->lists.elem.at[b->lists.chain.at[i].at + j]);
         for (size_t i = 0; i < b->key_init.len; i++)
             if (b->key_init_state.at[i] == INIT_SET)
-                intern_word(b, old, &b->key_init.at[i]);
+                ins_builder_intern(b, old, &b->key_init.at[i]);
         if (b->has_default)
-            intern_word(b, old, &b->default_value);
+            ins_builder_intern(b, old, &b->default_value);
     }
 }
 
-static uint64_t to_word_slow(struct ins_builder *b, struct column *c,
-                             struct ins_lit lit)
+uint64_t ins_builder_word_slow(struct ins_builder *b, struct ins_builder_column *c,
+                               struct ins_lit lit)
 {
     const enum ins_word_mode mode = mode_for(c, lit);
     if (mode != c->mode) {
@@ -233,7 +185,7 @@ static uint64_t to_word_slow(struct ins_builder *b, struct column *c,
     if (mode == INS_WORDS_INTERNED) {
         const uint32_t id = ins_literals_add(&b->literals, lit);
         if (id == INS_NONE)
-            out_of_memory(b);
+            ins_builder_no_memory(b);
         return id;
     }
     if (lit.kind == INS_LIT_NIL)
@@ -243,23 +195,14 @@ static uint64_t to_word_slow(struct ins_builder *b, struct column *c,
     return lit.number;
 }
 
-static inline uint64_t to_word(struct ins_builder *b, struct column *c,
-                               struct ins_lit lit)
-{
-    if (lit.kind == INS_LIT_UINT && lit.number <= INT64_MAX &&
-        c->mode != INS_WORDS_INTERNED)
-        return lit.number;
-    return to_word_slow(b, c, lit);
-}
-
 /* ---- sessions, transactions, keys ---- */
 
 uint32_t ins_builder_session(struct ins_builder *b, struct ins_lit name)
 {
-    const uint64_t word = to_word(b, &b->session_column, name);
+    const uint64_t word = ins_builder_word(b, &b->session_column, name);
     const uint32_t id = ins_number_map_add(&b->sessions, word);
     if (id == INS_NONE)
-        out_of_memory(b);
+        ins_builder_no_memory(b);
     return id;
 }
 
@@ -288,15 +231,15 @@ static uint32_t begin(struct ins_builder *b, uint32_t session, uint64_t name,
 uint32_t ins_builder_begin(struct ins_builder *b, uint32_t session, struct ins_lit name,
                            uint64_t line)
 {
-    return begin(b, session, to_word(b, &b->txn_column, name), true, line);
+    return begin(b, session, ins_builder_word(b, &b->txn_column, name), true, line);
 }
 
 uint32_t ins_builder_begin_unnamed(struct ins_builder *b, uint32_t session,
                                    uint64_t line)
 {
     const uint32_t number = (uint32_t)b->txn_session.len + 1;
-    return begin(b, session, to_word(b, &b->txn_column, ins_lit_u64(number)), false,
-                 line);
+    return begin(b, session, ins_builder_word(b, &b->txn_column, ins_lit_u64(number)),
+                 false, line);
 }
 
 void ins_builder_end(struct ins_builder *b, uint32_t txn, enum ins_txn_status status)
@@ -327,7 +270,7 @@ uint32_t ins_builder_node(struct ins_builder *b, struct ins_lit name)
         return 0;
     const uint32_t id = ins_literals_add(&b->literals, name);
     if (id == INS_NONE)
-        out_of_memory(b);
+        ins_builder_no_memory(b);
     return id + 1;
 }
 
@@ -341,12 +284,12 @@ void ins_builder_on(struct ins_builder *b, uint32_t txn, uint32_t node)
         b->txn_node.at[txn] = node;
 }
 
-static uint64_t line_of(const struct ins_builder *b, uint32_t txn)
+uint64_t ins_builder_line(const struct ins_builder *b, uint32_t txn)
 {
     return txn < b->txn_line.len ? b->txn_line.at[txn] : 0;
 }
 
-static size_t run_end(const struct ins_builder *b, size_t run)
+size_t ins_builder_run_end(const struct ins_builder *b, size_t run)
 {
     return run + 1 < b->run.len ? b->run.at[run + 1].first : b->op_word.len;
 }
@@ -355,16 +298,17 @@ static size_t run_end(const struct ins_builder *b, size_t run)
 static void refuse_op(struct ins_builder *b, size_t op, const char *why)
 {
     size_t r = 0;
-    while (run_end(b, r) <= op)
+    while (ins_builder_run_end(b, r) <= op)
         r++;
-    (void)ins_fail(&b->error, INS_E_INPUT, line_of(b, b->run.at[r].txn), "%s", why);
+    (void)ins_fail(&b->error, INS_E_INPUT, ins_builder_line(b, b->run.at[r].txn), "%s",
+                   why);
 }
 
 static uint32_t key_id(struct ins_builder *b, uint64_t key)
 {
     const uint32_t id = ins_number_map_add(&b->keys, key);
     if (id == INS_NONE) {
-        out_of_memory(b);
+        ins_builder_no_memory(b);
         return 0;
     }
     if (id == b->key_use.len) {
@@ -375,7 +319,7 @@ static uint32_t key_id(struct ins_builder *b, uint64_t key)
         ins_vec_u8_push(&b->key_init_state, INIT_DEFAULT);
         ins_vec_u64_push(&b->key_init, 0);
         if (b->key_use.failed || b->key_init_state.failed || b->key_init.failed) {
-            out_of_memory(b);
+            ins_builder_no_memory(b);
             return 0;
         }
     }
@@ -399,35 +343,36 @@ static void settle(struct ins_builder *b)
         if (b->error.status)
             break;
         b->key_use.at[k] |= b->waiting[i].use;
-        if (b->key_use.at[k] == (USED_AS_LIST | USED_AS_REGISTER))
+        if (b->key_use.at[k] == (INS_USED_AS_LIST | INS_USED_AS_REGISTER))
             refuse_op(b, first + i, "a key is used both as a register and as a list");
     }
     if (!b->error.status)
         ins_chains_settle(&b->lists, b->op_word.at, b->op_value.at);
 }
 
-static void add_op(struct ins_builder *b, uint32_t txn, enum ins_op_kind kind,
-                   uint64_t key, uint8_t use, uint64_t value)
+void ins_builder_add(struct ins_builder *b, uint32_t txn, enum ins_op_kind kind,
+                     uint64_t key, uint8_t use, uint64_t value)
 {
     if (b->op_word.len >= UINT32_MAX - 1)
-        (void)ins_fail(&b->error, INS_E_INPUT, line_of(b, txn),
+        (void)ins_fail(&b->error, INS_E_INPUT, ins_builder_line(b, txn),
                        "more than %" PRIu32 " operations", UINT32_MAX - 1);
     if (!b->run.len || b->run.at[b->run.len - 1].txn != txn)
-        ins_vec_run_push(&b->run, (struct run){txn, (uint32_t)b->op_word.len});
+        ins_vec_builder_run_push(
+            &b->run, (struct ins_builder_run){txn, (uint32_t)b->op_word.len});
     ins_vec_u32_push(&b->op_word, ins_op_word(kind, 0));
     ins_vec_u64_push(&b->op_value, value);
     if (b->run.failed || b->op_word.failed || b->op_value.failed)
-        out_of_memory(b);
+        ins_builder_no_memory(b);
     if (b->error.status)
         return;
-    b->waiting[b->n_waiting++] = (struct waiting){key, use};
-    if (b->n_waiting == MOST_WAITING)
+    b->waiting[b->n_waiting++] = (struct ins_builder_waiting){key, use};
+    if (b->n_waiting == INS_BUILDER_WAITING)
         settle(b);
 }
 
 static uint64_t key_word(struct ins_builder *b, struct ins_lit key)
 {
-    return to_word(b, &b->key_column, key);
+    return ins_builder_word(b, &b->key_column, key);
 }
 
 void ins_builder_read(struct ins_builder *b, uint32_t txn, struct ins_lit key,
@@ -436,8 +381,8 @@ void ins_builder_read(struct ins_builder *b, uint32_t txn, struct ins_lit key,
     if (b->error.status)
         return;
     const uint64_t k = key_word(b, key);
-    add_op(b, txn, INS_OP_READ, k, USED_AS_REGISTER,
-           to_word(b, &b->value_column, value));
+    ins_builder_add(b, txn, INS_OP_READ, k, INS_USED_AS_REGISTER,
+                    ins_builder_word(b, &b->value_column, value));
 }
 
 void ins_builder_read_unknown(struct ins_builder *b, uint32_t txn, struct ins_lit key,
@@ -445,8 +390,8 @@ void ins_builder_read_unknown(struct ins_builder *b, uint32_t txn, struct ins_li
 {
     if (b->error.status)
         return;
-    add_op(b, txn, INS_OP_READ_UNKNOWN, key_word(b, key),
-           list ? USED_AS_LIST : USED_AS_REGISTER, 0);
+    ins_builder_add(b, txn, INS_OP_READ_UNKNOWN, key_word(b, key),
+                    list ? INS_USED_AS_LIST : INS_USED_AS_REGISTER, 0);
 }
 
 static void add_write(struct ins_builder *b, uint32_t txn, struct ins_lit key,
@@ -455,19 +400,20 @@ static void add_write(struct ins_builder *b, uint32_t txn, struct ins_lit key,
     if (b->error.status)
         return;
     const uint64_t k = key_word(b, key);
-    add_op(b, txn, INS_OP_WRITE, k, use, to_word(b, &b->value_column, value));
+    ins_builder_add(b, txn, INS_OP_WRITE, k, use,
+                    ins_builder_word(b, &b->value_column, value));
 }
 
 void ins_builder_write(struct ins_builder *b, uint32_t txn, struct ins_lit key,
                        struct ins_lit value)
 {
-    add_write(b, txn, key, USED_AS_REGISTER, value);
+    add_write(b, txn, key, INS_USED_AS_REGISTER, value);
 }
 
 void ins_builder_append(struct ins_builder *b, uint32_t txn, struct ins_lit key,
                         struct ins_lit value)
 {
-    add_write(b, txn, key, USED_AS_LIST, value);
+    add_write(b, txn, key, INS_USED_AS_LIST, value);
 }
 
 /* ---- lists ---- */
@@ -479,14 +425,14 @@ struct ins_list_words *ins_builder_list(struct ins_builder *b)
 
 void ins_builder_list_word(struct ins_builder *b, struct ins_lit elem)
 {
-    ins_vec_u64_push(b->list.to, to_word(b, &b->value_column, elem));
+    ins_vec_u64_push(b->list.to, ins_builder_word(b, &b->value_column, elem));
 }
 
 void ins_builder_list_end(struct ins_builder *b, uint32_t txn, struct ins_lit key)
 {
     const size_t n = ins_chains_open(&b->lists);
     if (n > INS_LONGEST_LIST)
-        (void)ins_fail(&b->error, INS_E_INPUT, line_of(b, txn),
+        (void)ins_fail(&b->error, INS_E_INPUT, ins_builder_line(b, txn),
                        "a list of more than %" PRIu64 " elements", INS_LONGEST_LIST);
     if (b->error.status) {
         b->list.to->len -= n;
@@ -494,7 +440,7 @@ void ins_builder_list_end(struct ins_builder *b, uint32_t txn, struct ins_lit ke
     }
     const uint64_t k = key_word(b, key);
     ins_chains_close(&b->lists, (uint32_t)b->op_word.len);
-    add_op(b, txn, INS_OP_READ, k, USED_AS_LIST, 0);
+    ins_builder_add(b, txn, INS_OP_READ, k, INS_USED_AS_LIST, 0);
     if (b->list.to->len > MOST_WORDS)
         settle(b);
 }
@@ -511,7 +457,7 @@ void ins_builder_read_list(struct ins_builder *b, uint32_t txn, struct ins_lit k
 
 void ins_builder_init_default(struct ins_builder *b, struct ins_lit value)
 {
-    b->default_value = to_word(b, &b->value_column, value);
+    b->default_value = ins_builder_word(b, &b->value_column, value);
     b->has_default = true;
 }
 
@@ -520,7 +466,7 @@ void ins_builder_init_key(struct ins_builder *b, struct ins_lit key,
 {
     settle(b);
     const uint32_t k = key_id(b, key_word(b, key));
-    const uint64_t word = to_word(b, &b->value_column, value);
+    const uint64_t word = ins_builder_word(b, &b->value_column, value);
     if (b->error.status)
         return;
     b->key_init.at[k] = word;
@@ -556,7 +502,7 @@ static void take_initial_writes(struct ins_builder *b)
 {
     for (size_t r = 0; b->init_txn != INS_NONE && r < b->run.len; r++)
         for (size_t i = b->run.at[r].first;
-             b->run.at[r].txn == b->init_txn && i < run_end(b, r); i++) {
+             b->run.at[r].txn == b->init_txn && i < ins_builder_run_end(b, r); i++) {
             const ins_key k = ins_word_key(b->op_word.at[i]);
             if (!ins_word_writes(b->op_word.at[i]))
                 continue;
@@ -653,7 +599,7 @@ static void copy_column(const struct ins_builder *b, const struct ins_columns *c
     memcpy(next, c->txn_op, c->n_txns * sizeof *next);
     for (size_t r = 0; r < b->run.len; r++) {
         const uint32_t t = id[b->run.at[r].txn], first = b->run.at[r].first;
-        const size_t n = run_end(b, r) - first;
+        const size_t n = ins_builder_run_end(b, r) - first;
         if (!(r & 0xfff) && ins_limit_hit(b->limit))
             return;
         if (!t)
@@ -664,12 +610,13 @@ static void copy_column(const struct ins_builder *b, const struct ins_columns *c
     }
 }
 
-/* What has been copied is not kept twice. */
-static void copy_ops(struct ins_builder *b, struct ins_columns *c, const uint32_t *id,
-                     uint32_t *next)
+/* Where the operations of each transaction go. */
+static void lay_out_ops(const struct ins_builder *b, struct ins_columns *c,
+                        const uint32_t *id, uint32_t *next)
 {
     for (size_t r = 0; r < b->run.len; r++)
-        next[id[b->run.at[r].txn]] += (uint32_t)(run_end(b, r) - b->run.at[r].first);
+        next[id[b->run.at[r].txn]] +=
+            (uint32_t)(ins_builder_run_end(b, r) - b->run.at[r].first);
     next[0] = 0;
     uint32_t at = 0;
     for (uint32_t t = 0; t < c->n_txns; t++) {
@@ -677,6 +624,12 @@ static void copy_ops(struct ins_builder *b, struct ins_columns *c, const uint32_
         at += next[t];
     }
     c->txn_op[c->n_txns] = c->n_ops = at;
+}
+
+/* What has been copied is not kept twice. */
+static void copy_ops(struct ins_builder *b, struct ins_columns *c, const uint32_t *id,
+                     uint32_t *next)
+{
     place_lists(b);
     copy_column(b, c, id, next,
                 (struct column_copy){b->op_value.at, c->op_value, sizeof *c->op_value});
@@ -690,7 +643,7 @@ static void copy_keys(struct ins_builder *b, struct ins_columns *c)
 {
     for (uint32_t k = 0; k < c->n_keys; k++) {
         c->key_name[k] = b->keys.number[k];
-        const bool list = b->key_use.at[k] & USED_AS_LIST;
+        const bool list = b->key_use.at[k] & INS_USED_AS_LIST;
         const uint8_t state = b->key_init_state.at[k];
         const bool has =
             list || state == INIT_SET || (state == INIT_DEFAULT && b->has_default);
@@ -782,6 +735,10 @@ static enum ins_status fill(struct ins_builder *b, struct ins_columns *c,
     copy_sessions(b, c, number, size);
     copy_txns(b, c, number, next, id);
     memset(next, 0, ((size_t)n_given + 1) * sizeof *next);
+    lay_out_ops(b, c, id, next);
+    st = ins_builder_take_statements(b, c, id, err);
+    if (st != INS_OK)
+        goto out;
     copy_ops(b, c, id, next);
     st = ins_limit_room(b->limit, 0, err);
     if (st != INS_OK)
@@ -805,7 +762,7 @@ enum ins_status ins_builder_finish(struct ins_builder *b, unsigned threads,
     *out = NULL;
     settle(b);
     if (any_failed(b))
-        out_of_memory(b);
+        ins_builder_no_memory(b);
     if (b->error.status) {
         if (err && !err->status)
             *err = b->error;
@@ -813,7 +770,7 @@ enum ins_status ins_builder_finish(struct ins_builder *b, unsigned threads,
     }
     struct ins_columns c = {0};
     const enum ins_status st = fill(b, &c, err);
-    ins_vec_run_release(&b->run);
+    ins_vec_builder_run_release(&b->run);
     ins_chains_release(&b->lists);
     release_txns(b);
     if (st != INS_OK) {

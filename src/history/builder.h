@@ -60,6 +60,35 @@ void ins_builder_list_end(struct ins_builder *b, uint32_t txn, struct ins_lit ke
 /* All of it at once. */
 void ins_builder_read_list(struct ins_builder *b, uint32_t txn, struct ins_lit key,
                            const struct ins_lit *elem, size_t count);
+/* Statements, see statement.h.  `effect`: it found what it needed, and changed it. */
+void ins_builder_insert(struct ins_builder *b, uint32_t txn, struct ins_lit key,
+                        struct ins_lit value, bool effect);
+void ins_builder_delete(struct ins_builder *b, uint32_t txn, struct ins_lit key,
+                        bool effect);
+void ins_builder_update(struct ins_builder *b, uint32_t txn, struct ins_lit key,
+                        struct ins_lit value, bool effect);
+void ins_builder_cas(struct ins_builder *b, uint32_t txn, struct ins_lit key,
+                     struct ins_lit old, struct ins_lit value, bool effect);
+
+/* A condition on keys or values in terms of literals, which are borrowed: a, b and for
+ * INS_COND_IN lit[0 .. n). */
+struct ins_lit_condition {
+    enum ins_condition_kind kind;
+    unsigned range; /* INS_RANGE_... */
+    struct ins_lit a, b;
+    const struct ins_lit *lit;
+    size_t n;
+};
+
+/* A query, then each row of its result, then its end; or its end at once with
+ * known = false when the result never came.  limit 0: none. */
+void ins_builder_query(struct ins_builder *b, uint32_t txn,
+                       const struct ins_lit_condition *key,
+                       const struct ins_lit_condition *value, uint32_t limit);
+void ins_builder_row(struct ins_builder *b, uint32_t txn, struct ins_lit key,
+                     struct ins_lit value);
+void ins_builder_query_end(struct ins_builder *b, uint32_t txn, bool known);
+
 void ins_builder_end(struct ins_builder *b, uint32_t txn, enum ins_txn_status status);
 /* Either may be INS_NO_TIME. */
 void ins_builder_times(struct ins_builder *b, uint32_t txn, int64_t begin, int64_t end);

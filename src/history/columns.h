@@ -11,6 +11,7 @@
 #include "base/limit.h"
 #include "history/literal.h"
 #include "history/op.h"
+#include "history/statement.h"
 
 typedef uint32_t ins_txn;
 
@@ -35,6 +36,10 @@ struct ins_columns {
 
     uint64_t n_elems;
     uint64_t *list_elem;
+
+    /* Queries have the rows of their results; missed rows are added by freezing.  With
+     * statements value_mode can express nil. */
+    struct ins_statements statements;
 
     uint64_t *key_name;
     uint8_t *key_flags;

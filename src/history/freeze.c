@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "history/index.h"
 #include "history/resolve.h"
+#include "history/rows.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,10 +16,11 @@
 void ins_columns_release(struct ins_columns *c)
 {
     void *const arrays[] = {
-        c->session_first,  c->session_name, c->txn_op,    c->txn_status, c->txn_name,
-        c->txn_line,       c->txn_begin,    c->txn_end,   c->op_word,    c->op_value,
-        c->list_elem,      c->key_name,     c->key_flags, c->key_init,   c->op_from,
-        c->key_writer_off, c->key_writer,   c->txn_node,
+        c->session_first, c->session_name, c->txn_op,        c->txn_status,
+        c->txn_name,      c->txn_line,     c->txn_begin,     c->txn_end,
+        c->op_word,       c->op_value,     c->list_elem,     c->key_name,
+        c->key_flags,     c->key_init,     c->op_from,       c->key_writer_off,
+        c->key_writer,    c->txn_node,     c->statements.at, c->statements.word,
     };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         ins_free(arrays[i]);
@@ -46,6 +48,7 @@ void ins_columns_release(struct ins_columns *c)
         (to)->op_value = (from)->op_value;                                 \
         (to)->n_elems = (from)->n_elems;                                   \
         (to)->list_elem = (from)->list_elem;                               \
+        (to)->statements = (from)->statements;                             \
         (to)->key_name = (from)->key_name;                                 \
         (to)->key_flags = (from)->key_flags;                               \
         (to)->key_init = (from)->key_init;                                 \
@@ -180,13 +183,41 @@ static enum ins_status fill_sessions(struct ins_history *h, struct ins_error *er
     return INS_OK;
 }
 
+/* Reads of statements, once the plain ones are resolved.  Rows that are not of their
+ * query have their name, and leave the list of misreads. */
+static enum ins_status resolve_rows(struct ins_history *h, const struct ins_versions *v,
+                                    struct ins_vec_u32 *misread,
+                                    struct ins_limit *limit, struct ins_error *err)
+{
+    enum ins_status st = ins_rows_mismatched(h, err);
+    size_t out = 0;
+    for (size_t i = 0; i < misread->len; i++)
+        if (h->op_from[misread->at[i]] != INS_FROM_MISMATCH)
+            misread->at[out++] = misread->at[i];
+    misread->len = out;
+    if (st == INS_OK)
+        st = ins_among_resolve(h, v, limit, err);
+    return st;
+}
+
 /* Find out what an index would say, and more. */
 static enum ins_status resolve_all(struct ins_history *h, unsigned threads,
                                    struct ins_limit *limit, struct ins_error *err)
 {
     struct ins_vec_u32 misread = {0};
-    enum ins_status st = ins_resolve(h, threads, limit, &misread, err);
-    h->has_misreads = misread.len != 0;
+    struct ins_versions v = {0};
+    const bool rows = h->statements.n != 0;
+    enum ins_status st = rows ? ins_rows_start_absent(h, err) : INS_OK;
+    if (st == INS_OK && rows)
+        st = ins_versions_init(&v, h, err);
+    if (st == INS_OK && rows)
+        st = ins_rows_lower(h, &v, limit, err);
+    if (st == INS_OK)
+        st = ins_resolve(h, threads, limit, &misread, err);
+    h->has_misreads |= misread.len != 0;
+    if (st == INS_OK && rows)
+        st = resolve_rows(h, &v, &misread, limit, err);
+    ins_versions_release(&v);
     if (st == INS_OK && misread.len)
         st = ins_freeze_misreads(h, misread.at, misread.len, err);
     ins_vec_u32_release(&misread);

@@ -143,7 +143,8 @@ static bool value_fits(const struct ins_history *h, uint32_t op)
 {
     const bool list_read =
         !ins_is_write(h, op) && ins_is_list_key(h, ins_op_key(h, op));
-    return ins_is_unknown(h, op) || list_read || h->op_value[op] < h->literals.map.len;
+    return ins_is_unknown(h, op) || ins_op_kind(h, op) == INS_OP_READ_AMONG ||
+           list_read || h->op_value[op] < h->literals.map.len;
 }
 
 static void check_part(void *context, unsigned part)
@@ -172,6 +173,92 @@ static enum ins_status check_ops(const struct ins_history *h, unsigned threads,
     return atomic_load(&o.wrong) ? damaged(err, "operations on known keys") : INS_OK;
 }
 
+/* ---- statements ---- */
+
+static bool word_fits(const struct ins_history *h, enum ins_word_mode mode,
+                      uint64_t word)
+{
+    return mode != INS_WORDS_INTERNED || word < h->literals.map.len;
+}
+
+static bool condition_fits(const struct ins_history *h, enum ins_word_mode mode,
+                           const struct ins_condition *c)
+{
+    switch ((int)c->kind) {
+    case INS_COND_ANY:
+        return true;
+    case INS_COND_MODULO:
+        return c->a != 0;
+    case INS_COND_RANGE:
+        return (!(c->range & INS_RANGE_LOW) || word_fits(h, mode, c->a)) &&
+               (!(c->range & INS_RANGE_HIGH) || word_fits(h, mode, c->b));
+    case INS_COND_EQUAL:
+    case INS_COND_UNEQUAL:
+    case INS_COND_PREFIX:
+        return word_fits(h, mode, c->a);
+    case INS_COND_IN:
+        break;
+    default:
+        return false;
+    }
+    if (c->a > h->statements.n_words || c->n > h->statements.n_words - c->a)
+        return false;
+    return words_fit(h, mode, h->statements.word + c->a, c->n);
+}
+
+/* The operations that a statement on one row is lowered to. */
+static bool row_fits(const struct ins_history *h, uint32_t number)
+{
+    const struct ins_statement *s = &h->statements.at[number];
+    const uint32_t n = s->no_effect ? 1 : 2;
+    const bool reads = s->kind == INS_CAS && !s->no_effect;
+    if (s->n_ops != n || !word_fits(h, h->value_mode, s->value.b) ||
+        (s->kind == INS_CAS && !word_fits(h, h->value_mode, s->value.a)) ||
+        ins_op_kind(h, s->op) != (reads ? INS_OP_READ : INS_OP_READ_AMONG) ||
+        h->op_value[s->op] != (reads ? s->value.a : number))
+        return false;
+    return n == 1 ||
+           (ins_writes_key(h, s->op + 1, ins_op_key(h, s->op)) &&
+            (s->kind == INS_DELETE ? ins_value_is_absent(h, h->op_value[s->op + 1])
+                                   : h->op_value[s->op + 1] == s->value.b));
+}
+
+static bool query_fits(const struct ins_history *h, const struct ins_statement *s)
+{
+    for (uint32_t op = s->op; op < s->op + s->n_ops; op++)
+        if (ins_op_kind(h, op) != INS_OP_READ || s->no_effect)
+            return false;
+    return condition_fits(h, h->key_mode, &s->key) &&
+           condition_fits(h, h->value_mode, &s->value);
+}
+
+/* Statements are in order, each within its transaction; what they were lowered to is
+ * there, and no read among several versions without one. */
+static enum ins_status check_statements(const struct ins_history *h,
+                                        struct ins_error *err)
+{
+    uint64_t among = 0, used = 0, end = 0;
+    bool fine = true;
+    for (uint32_t op = 0; op < h->n_ops; op++)
+        among += ins_op_kind(h, op) == INS_OP_READ_AMONG;
+    for (uint32_t i = 0; i < h->statements.n && fine; i++) {
+        const struct ins_statement *s = &h->statements.at[i];
+        fine = s->kind < INS_N_STATEMENT_KINDS && s->no_effect <= 1 && s->txn &&
+               s->txn < h->n_txns && s->op >= end && s->op >= h->txn_op[s->txn] &&
+               s->op <= h->txn_op[s->txn + 1] &&
+               s->n_ops <= h->txn_op[s->txn + 1] - s->op &&
+               (!i || h->statements.at[i - 1].txn <= s->txn);
+        end = (uint64_t)s->op + s->n_ops;
+        for (uint64_t op = s->op; fine && op < end; op++)
+            fine = !ins_is_list_key(h, ins_op_key(h, (uint32_t)op));
+        if (fine)
+            fine = s->kind == INS_QUERY ? query_fits(h, s) : row_fits(h, i);
+        used += s->kind != INS_QUERY && (s->kind != INS_CAS || s->no_effect);
+    }
+    return fine && used == among ? INS_OK
+                                 : damaged(err, "statements that fit the operations");
+}
+
 enum ins_status ins_given_check(const struct ins_history *h, unsigned threads,
                                 struct ins_limit *limit, struct ins_error *err)
 {
@@ -182,6 +269,8 @@ enum ins_status ins_given_check(const struct ins_history *h, unsigned threads,
         st = check_keys(h, err);
     if (st == INS_OK)
         st = check_ops(h, threads, err);
+    if (st == INS_OK)
+        st = check_statements(h, err);
     if (st == INS_OK && !words_fit(h, h->value_mode, h->list_elem, h->n_elems))
         st = damaged(err, "elements of lists among the literals");
     if (st != INS_OK)

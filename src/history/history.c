@@ -9,13 +9,14 @@ void ins_history_free(struct ins_history *h)
     if (!h)
         return;
     void *const arrays[] = {
-        h->session_first,  h->session_name, h->txn_op,         h->txn_session,
-        h->txn_status,     h->txn_name,     h->txn_line,       h->txn_begin,
-        h->txn_end,        h->op_word,      h->op_from,        h->op_value,
-        h->list_elem,      h->key_name,     h->key_flags,      h->key_init,
-        h->key_writer_off, h->key_writer,   h->ambiguous_op,   h->ambiguous_group,
-        h->group_off,      h->group_txn,    h->list_order_off, h->list_order_op,
-        h->list_order_txn, h->txn_node,
+        h->session_first,   h->session_name, h->txn_op,         h->txn_session,
+        h->txn_status,      h->txn_name,     h->txn_line,       h->txn_begin,
+        h->txn_end,         h->op_word,      h->op_from,        h->op_value,
+        h->list_elem,       h->key_name,     h->key_flags,      h->key_init,
+        h->key_writer_off,  h->key_writer,   h->ambiguous_op,   h->ambiguous_group,
+        h->group_off,       h->group_txn,    h->list_order_off, h->list_order_op,
+        h->list_order_txn,  h->txn_node,     h->op_statement,   h->statements.at,
+        h->statements.word, h->joint_op,     h->joint_group,
     };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         ins_free(arrays[i]);
@@ -53,6 +54,38 @@ const ins_txn *ins_history_candidates(const struct ins_history *h, uint32_t op,
     const uint32_t g = h->ambiguous_group[lo];
     *count = (uint32_t)(h->group_off[g + 1] - h->group_off[g]);
     return h->group_txn + h->group_off[g];
+}
+
+const ins_txn *ins_history_joint(const struct ins_history *h, uint32_t op,
+                                 uint32_t *count)
+{
+    uint32_t lo = 0, hi = h->n_joint;
+    while (lo < hi) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        if (h->joint_op[mid] < op)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    *count = 0;
+    if (lo == h->n_joint || h->joint_op[lo] != op)
+        return NULL;
+    const uint32_t g = h->joint_group[lo];
+    *count = (uint32_t)(h->group_off[g + 1] - h->group_off[g]);
+    return h->group_txn + h->group_off[g];
+}
+
+uint32_t ins_history_first_statement(const struct ins_history *h, ins_txn t)
+{
+    uint32_t lo = 0, hi = h->statements.n;
+    while (lo < hi) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        if (h->statements.at[mid].txn < t)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
 }
 
 ins_txn ins_op_txn(const struct ins_history *h, uint32_t op)
@@ -99,8 +132,19 @@ struct ins_lit ins_history_session_lit(const struct ins_history *h, uint32_t ses
     return ins_word_lit(h->session_mode, h->session_name[session], &h->literals);
 }
 
+/* May read `among` have seen what `read` saw? */
+static bool fits(const struct ins_history *h, uint32_t among, uint32_t read)
+{
+    return ins_statement_fits(h, &h->statements.at[h->op_value[among]],
+                              h->op_value[read]);
+}
+
 bool ins_history_same_result(const struct ins_history *h, uint32_t a, uint32_t b)
 {
+    const bool among = ins_op_kind(h, a) == INS_OP_READ_AMONG,
+               other = ins_op_kind(h, b) == INS_OP_READ_AMONG;
+    if (among || other)
+        return (among && other) || fits(h, among ? a : b, among ? b : a);
     if (!ins_is_list_key(h, ins_op_key(h, a)))
         return h->op_value[a] == h->op_value[b];
     const struct ins_shown x = ins_history_shown(h, a), y = ins_history_shown(h, b);

@@ -54,6 +54,9 @@ enum ins_txn_status {
 /* A list that shows one append twice; a list that is no prefix of its key's order. */
 #define INS_FROM_DUPLICATE_ELEMENTS UINT32_C(0xfffffff9)
 #define INS_FROM_INCOMPATIBLE UINT32_C(0xfffffffa)
+/* A missed row that nobody could have read past; a row that is not of its query. */
+#define INS_FROM_MISSED UINT32_C(0xfffffffb)
+#define INS_FROM_MISMATCH UINT32_C(0xfffffffc)
 
 enum { INS_WRITE_HIDDEN = 0, INS_WRITE_FINAL = 1 };
 
@@ -86,6 +89,11 @@ struct ins_history {
     uint64_t n_elems;
     uint64_t *list_elem; /* words of value_mode */
 
+    /* Statements, and by operation the one that it is of or INS_NONE; NULL without
+     * statements. */
+    struct ins_statements statements;
+    uint32_t *op_statement;
+
     /* keys */
     uint64_t *key_name; /* words of key_mode */
     uint8_t *key_flags; /* INS_KEY_* */
@@ -104,6 +112,13 @@ struct ins_history {
     uint32_t *ambiguous_op, *ambiguous_group;
     uint64_t *group_off;
     ins_txn *group_txn;
+
+    /* Keys that a transaction has read more than once, at least once among several
+     * versions: joint_op[i] (ascending) is the first of these reads, and group
+     * joint_group[i] has those that all of them may be from, which from ra on is one
+     * and the same.  No read that is faulty is among them. */
+    uint32_t n_joint;
+    uint32_t *joint_op, *joint_group;
 
     /* Known version order of a list key, from its longest read: the appends in order,
      * as operation ids, and their transactions; list_order_off is indexed by key.  NULL
@@ -157,6 +172,12 @@ static inline bool ins_is_write(const struct ins_history *h, uint32_t op)
 static inline bool ins_is_unknown(const struct ins_history *h, uint32_t op)
 {
     return ins_op_kind(h, op) == INS_OP_READ_UNKNOWN;
+}
+
+/* Is its op_value a value: a write, or a read of one value? */
+static inline bool ins_has_value(const struct ins_history *h, uint32_t op)
+{
+    return ins_op_kind(h, op) == INS_OP_READ || ins_is_write(h, op);
 }
 
 /* Is it a read that has a result? */
@@ -241,8 +262,14 @@ static inline struct ins_shown ins_history_shown(const struct ins_history *h,
     return (struct ins_shown){h->list_elem + ins_list_at(word), ins_list_len(word)};
 }
 
-/* Do two reads of one key have the same result? */
+/* Do two reads of one key have the same result?  Of one among several versions and one
+ * of a value: may they have?  Two of the former are not compared here: true. */
 bool ins_history_same_result(const struct ins_history *h, uint32_t a, uint32_t b);
+
+/* Does external read op of a register differ from those before it of its key in its
+ * transaction: can they not all have seen one value?  Reads that differ themselves are
+ * passed over, and so are faulty ones among several versions. */
+bool ins_history_differs(const struct ins_history *h, uint32_t op);
 
 /* Does counted transaction t (not 0) write k?  Binary search, O(log writers). */
 bool ins_history_writes(const struct ins_history *h, ins_txn t, ins_key k);
@@ -251,6 +278,40 @@ bool ins_history_writes(const struct ins_history *h, ins_txn t, ins_key k);
  * write of that value too. */
 const ins_txn *ins_history_candidates(const struct ins_history *h, uint32_t op,
                                       uint32_t *count);
+
+/* Of a key that op is the first to read in its transaction, where joint_op has it: the
+ * transactions that all of its reads there may be from, its own perhaps among them;
+ * else NULL. */
+const ins_txn *ins_history_joint(const struct ins_history *h, uint32_t op,
+                                 uint32_t *count);
+
+/* The statement of an operation, or NULL. */
+static inline const struct ins_statement *
+ins_history_statement(const struct ins_history *h, uint32_t op)
+{
+    return h->op_statement && h->op_statement[op] != INS_NONE
+               ? &h->statements.at[h->op_statement[op]]
+               : NULL;
+}
+
+/* Are a and b reads of one statement?  Then neither is later than the other. */
+static inline bool ins_same_statement(const struct ins_history *h, uint32_t a,
+                                      uint32_t b)
+{
+    return h->op_statement && h->op_statement[a] != INS_NONE &&
+           h->op_statement[a] == h->op_statement[b];
+}
+
+/* The first statement of t or of a later transaction; their number when there is none.
+ */
+uint32_t ins_history_first_statement(const struct ins_history *h, ins_txn t);
+
+/* Is it a row that a query missed? */
+static inline bool ins_is_missed_row(const struct ins_history *h, uint32_t op)
+{
+    return ins_op_kind(h, op) == INS_OP_READ_AMONG &&
+           h->statements.at[h->op_value[op]].kind == INS_QUERY;
+}
 
 /* The transaction of an operation; binary search. */
 ins_txn ins_op_txn(const struct ins_history *h, uint32_t op);

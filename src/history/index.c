@@ -30,9 +30,9 @@ __extension__ typedef unsigned __int128 u128;
 
 bool ins_index_fits(const struct ins_history *h)
 {
-    return !h->has_lists && !h->has_misreads && !h->duplicate_writes &&
-           !h->n_ambiguous && !h->n_by_status[INS_INDETERMINATE] &&
-           !h->n_by_status[INS_OBSERVED];
+    return !h->statements.n && !h->has_lists && !h->has_misreads &&
+           !h->duplicate_writes && !h->n_ambiguous &&
+           !h->n_by_status[INS_INDETERMINATE] && !h->n_by_status[INS_OBSERVED];
 }
 
 /* ---- the keys of one transaction ---- */

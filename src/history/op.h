@@ -15,6 +15,7 @@ typedef uint32_t ins_key;
 /* The highest bit is that of writes, so that loops can count them without a branch. */
 enum ins_op_kind {
     INS_OP_READ = 0,         /* of a register: a value; of a list: all of it */
+    INS_OP_READ_AMONG = 1,   /* of one version out of a set, see statement.h */
     INS_OP_READ_UNKNOWN = 2, /* a read whose result is unknown */
     INS_OP_WRITE = 4         /* a write, or an append */
 };
@@ -54,13 +55,13 @@ static inline bool ins_word_is_write_of(uint32_t word, ins_key k)
 static inline uint32_t ins_word_is_odd(uint32_t word)
 {
     const uint32_t kind = word >> INS_OP_KEY_BITS;
-    return (kind & (kind - 1)) | (kind & 1); /* READ, or one bit but the lowest */
+    return kind & (kind - 1); /* at most one bit is set */
 }
 
-/* Does a read have a result? */
+/* Does a read have a result?  That of a read among several is a set of values. */
 static inline bool ins_word_has_result(uint32_t word)
 {
-    return ins_word_kind(word) == INS_OP_READ;
+    return ins_word_kind(word) <= INS_OP_READ_AMONG;
 }
 
 #endif

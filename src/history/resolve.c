@@ -55,6 +55,20 @@ static void mark_own_lists(struct ins_history *h, const struct own_ops *own, ins
     }
 }
 
+/* A read of one version out of a set: of its own write, or for among.c to resolve. */
+static void mark_among(struct ins_resolve_part *p, struct ins_history *h,
+                       const struct own_key *o, uint32_t op)
+{
+    const struct ins_statement *s = &h->statements.at[h->op_value[op]];
+    if (o->write == INS_NONE)
+        h->op_from[op] = INS_FROM_AMBIGUOUS;
+    else if (ins_statement_fits(h, s, h->op_value[o->write]))
+        h->op_from[op] = INS_FROM_OWN;
+    else
+        h->op_from[op] = INS_FROM_NOT_OWN;
+    p->misfits_own |= h->op_from[op] == INS_FROM_NOT_OWN;
+}
+
 static void mark_read(struct ins_resolve_part *p, struct ins_history *h,
                       struct own_key *o, uint32_t op, bool aborted)
 {
@@ -66,12 +80,16 @@ static void mark_read(struct ins_resolve_part *p, struct ins_history *h,
     o->key = key;
     if (o->write == INS_NONE)
         o->read = op;
-    if (ins_is_list_key(h, key)) {
+    if (ins_op_kind(h, op) == INS_OP_READ_AMONG) {
+        mark_among(p, h, o, op);
+        p->may_not_repeat |= before != INS_NONE;
+    } else if (ins_is_list_key(h, key)) {
         p->may_not_repeat |= before != INS_NONE;
     } else if (o->write == INS_NONE) {
         h->op_from[op] = UNRESOLVED;
         p->may_not_repeat |=
-            before != INS_NONE && h->op_value[before] != h->op_value[op];
+            before != INS_NONE && (ins_op_kind(h, before) == INS_OP_READ_AMONG ||
+                                   h->op_value[before] != h->op_value[op]);
     } else if (h->op_value[o->write] == h->op_value[op]) {
         h->op_from[op] = INS_FROM_OWN;
     } else {
@@ -92,6 +110,12 @@ static void mark_write(struct ins_resolve_part *p, struct ins_history *h,
     h->op_from[op] = INS_WRITE_FINAL;
 }
 
+/* A read of one value, or a write. */
+static bool is_plain(uint32_t word)
+{
+    return ins_word_kind(word) == INS_OP_READ || ins_word_writes(word);
+}
+
 static void mark_txn(const struct ins_resolver *r, struct ins_resolve_part *p,
                      struct own_ops *own, ins_txn t)
 {
@@ -108,7 +132,7 @@ static void mark_txn(const struct ins_resolver *r, struct ins_resolve_part *p,
         const uint32_t word = h->op_word[op];
         const ins_key k = ins_word_key(word);
         struct own_key *const o = own_key(own, k);
-        if (o->key == INS_NONE && ins_word_kind(word) != INS_OP_READ_UNKNOWN && plain) {
+        if (o->key == INS_NONE && is_plain(word) && plain) {
             /* The common case, without a branch on what cannot be guessed. */
             const bool write = ins_word_writes(word);
             *o = (struct own_key){k, write ? INS_NONE : op, write ? op : INS_NONE};
@@ -421,6 +445,7 @@ static bool survey(struct ins_resolver *r)
         r->wide |= p->widest > ins_highest_tag(h);
         r->check_own |= p->reads_own_future || p->may_not_repeat;
         h->may_not_repeat |= p->may_not_repeat;
+        h->has_misreads |= p->misfits_own;
     }
     if (r->lists == ONLY_LISTS)
         return true;

@@ -33,6 +33,7 @@ struct ins_resolve_part {
     uint32_t next[INS_RESOLVE_GROUPS][2];
     uint64_t widest; /* the bits of all values */
     bool may_not_repeat;
+    bool misfits_own;      /* a read among several does not fit an own write */
     bool reads_own_future; /* a read returns what its transaction writes later */
     bool failed;
     /* what it settled */

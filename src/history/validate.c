@@ -36,7 +36,7 @@ static enum ins_status check_read(const struct ins_history *h, ins_txn t, uint32
     if (ins_is_unknown(h, op))
         return from == INS_FROM_UNKNOWN ? INS_OK : broken(err, 4, op);
     if (from < INS_FROM_SPECIAL ? from >= h->n_txns || from == t
-                                : from > INS_FROM_INCOMPATIBLE)
+                                : from > INS_FROM_MISMATCH)
         return broken(err, 4, op);
     if (from < INS_FROM_SPECIAL && from != INS_INIT && ins_counted(h, t) &&
         !ins_history_writes(h, from, ins_op_key(h, op)))

@@ -219,9 +219,17 @@ static bool disagrees(const struct ins_verifier *v, ins_txn t, uint32_t *first)
         const ins_key k = ins_op_key(h, op);
         if (v->f.fact[op] != INS_FACT_EXTERNAL)
             continue;
+        if (h->statements.n) {
+            struct ins_sources s = ins_fact_own_sources(&v->f, op);
+            ins_txn any;
+            if (!ins_is_list_key(h, k) && ins_sources_next(&s, &any) &&
+                !ins_fact_have_common(&v->f, op))
+                return true;
+        }
         if (first[k] <= h->txn_op[t])
             first[k] = op + 1;
-        else if (!ins_fact_same_result(&v->f, first[k] - 1, op))
+        else if (ins_has_value(h, op) && ins_has_value(h, first[k] - 1) &&
+                 !ins_fact_same_result(&v->f, first[k] - 1, op))
             return true;
     }
     return false;
@@ -234,7 +242,7 @@ static bool has_misread(struct ins_verifier *v, ins_txn t)
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
         const uint8_t fact = v->f.fact[op];
         ins_txn w;
-        if (fact == INS_FACT_NOT_OWN && v->base != V_PL2)
+        if ((fact == INS_FACT_NOT_OWN && v->base != V_PL2) || fact == INS_FACT_MISMATCH)
             return true;
         if (fact != INS_FACT_EXTERNAL && fact != INS_FACT_OWN)
             continue;
@@ -317,6 +325,20 @@ static void forget(struct ins_verifier *v)
     v->refuted = false;
 }
 
+/* Reads of one version out of a set: what the others of the key leave over is their
+ * source, when that one counts anyway. */
+static void find_common(struct ins_verifier *v)
+{
+    for (uint32_t op = 0; op < v->h->n_ops; op++) {
+        ins_txn w, other;
+        if (v->f.fact[op] != INS_FACT_EXTERNAL || v->source[op] != INS_NONE)
+            continue;
+        struct ins_sources s = ins_fact_sources(&v->f, op);
+        if (ins_sources_next(&s, &w) && !ins_sources_next(&s, &other) && v->f.sure[w])
+            v->source[op] = w;
+    }
+}
+
 static bool start_level(struct ins_verifier *v, int level)
 {
     const struct ins_history *h = v->h;
@@ -328,6 +350,9 @@ static bool start_level(struct ins_verifier *v, int level)
     v->split = v->base == V_PC || v->base == V_SI;
     memcpy(v->counts, v->f.sure, h->n_txns);
     memcpy(v->source, v->f.only, (size_t)h->n_ops * sizeof *v->source);
+    v->f.together = v->base >= V_RA;
+    if (h->statements.n && v->f.together)
+        find_common(v);
     return base_table[v->base].pass || find_possible(v);
 }
 

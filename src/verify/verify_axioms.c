@@ -102,6 +102,14 @@ bool ins_verify_cut(struct ins_verifier *v)
             const ins_key k = ins_op_key(h, op);
             if (!v->counts[t] || v->f.fact[op] != INS_FACT_EXTERNAL)
                 continue;
+            if (h->statements.n && !ins_is_list_key(h, k)) {
+                bool failed = false;
+                if (!ins_fact_reads_agree(&v->f, op, &failed))
+                    ok = ins_verify_fault(v, "reads of a key differ");
+                if (failed)
+                    ok = ins_verify_no_memory(v);
+                continue;
+            }
             if (first[k] <= h->txn_op[t])
                 first[k] = op + 1;
             else if (!ins_fact_same_result(&v->f, first[k] - 1, op))
@@ -118,6 +126,16 @@ static bool step_differ(struct ins_verifier *v)
     if (ins_verify_bad(v) || (v->base == V_CI && !count_for_cut(v)))
         return false;
     const uint8_t *fact = v->f.fact;
+    if (v->h->statements.n && v->f.txn[a] == v->f.txn[b] && v->counts[v->f.txn[a]] &&
+        !ins_is_write(v->h, a) && ins_op_key(v->h, a) == ins_op_key(v->h, b) &&
+        !ins_is_list_key(v->h, ins_op_key(v->h, a))) {
+        bool failed = false;
+        if (ins_fact_reads_agree(&v->f, a, &failed))
+            return failed ? ins_verify_no_memory(v)
+                          : ins_verify_fault(v, "the reads of that key agree");
+        v->refuted = true;
+        return true;
+    }
     if (fact[a] != INS_FACT_EXTERNAL || fact[b] != INS_FACT_EXTERNAL ||
         v->f.txn[a] != v->f.txn[b] || !v->counts[v->f.txn[a]] ||
         ins_op_key(v->h, a) != ins_op_key(v->h, b) || ins_fact_same_result(&v->f, a, b))
@@ -225,7 +243,8 @@ static bool step_reads(struct ins_verifier *v, bool before)
     if (ins_verify_bad(v) || !read_clause(v, &clause))
         return false;
     if (!read_of(v, op, &t1) || !read_of(v, other, &t2) ||
-        v->f.txn[op] != v->f.txn[other] || (before && other >= op))
+        v->f.txn[op] != v->f.txn[other] ||
+        (before && (other >= op || ins_same_statement(v->h, op, other))))
         return ins_verify_fault(v, "the two reads do not infer anything");
     return derive(v, t2, t1, op, clause);
 }

@@ -66,6 +66,8 @@ static bool place_read(struct commits *c, uint32_t op)
     const uint8_t fact = v->f.fact[op];
     const bool list = ins_is_list_key(v->h, ins_op_key(v->h, op));
     ins_txn from = INS_INIT;
+    if (fact == INS_FACT_MISMATCH)
+        return ins_verify_fault(v, "a row is not of its query");
     if (fact == INS_FACT_NOT_OWN)
         return ins_verify_passed_over(v, op) ||
                ins_verify_fault(v, "a read does not see its own writes");
@@ -138,6 +140,13 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* The first operation that is later than op: behind its statement. */
+static uint32_t behind(const struct ins_history *h, uint32_t op)
+{
+    const struct ins_statement *s = ins_history_statement(h, op);
+    return s ? s->op + s->n_ops : op + 1;
+}
+
 /* The reads of t from op on, or all, of keys that t2 writes are from no older one. */
 static bool later_reads_agree(const struct commits *c, ins_txn t2, uint32_t first)
 {
@@ -194,7 +203,7 @@ static bool reads_agree(struct commits *c, ins_txn t)
         c->node[t2] = t;
         if (!ins_verify_go_on(v))
             return false;
-        if (!later_reads_agree(c, t2, v->base == V_RC ? op + 1 : 0))
+        if (!later_reads_agree(c, t2, v->base == V_RC ? behind(h, op) : 0))
             return ins_verify_fault(v, "the order breaks the level's axiom");
     }
     return true;

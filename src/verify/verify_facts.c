@@ -100,11 +100,19 @@ uint32_t ins_fact_find(const struct ins_facts *f, ins_key k, uint64_t value)
 
 /* ---- whom a read may be from ---- */
 
-struct ins_sources ins_fact_sources(const struct ins_facts *f, uint32_t op)
+struct ins_sources ins_fact_own_sources(const struct ins_facts *f, uint32_t op)
 {
     const struct ins_history *h = f->h;
     const ins_key k = ins_op_key(h, op);
-    struct ins_sources s = {.f = f, .reader = f->txn[op], .at = INS_NONE};
+    struct ins_sources s = {.f = f, .reader = f->txn[op], .at = INS_NONE, .op = op};
+    if (ins_op_kind(h, op) == INS_OP_READ_AMONG) {
+        s.initial = h->key_flags[k] & INS_KEY_HAS_INIT &&
+                    ins_fact_may_see(f, op, h->key_init[k]);
+        s.among = true;
+        s.at = f->version_off[k];
+        s.end = f->version_off[k + 1];
+        return s;
+    }
     if (!ins_is_list_key(h, k)) {
         s.initial =
             h->key_flags[k] & INS_KEY_HAS_INIT && h->key_init[k] == h->op_value[op];
@@ -118,20 +126,44 @@ struct ins_sources ins_fact_sources(const struct ins_facts *f, uint32_t op)
     return s;
 }
 
-bool ins_sources_next(struct ins_sources *s, ins_txn *w)
+struct ins_sources ins_fact_sources(const struct ins_facts *f, uint32_t op)
 {
+    struct ins_sources s = ins_fact_own_sources(f, op);
+    s.common = f->together && f->h->statements.n &&
+               !ins_is_list_key(f->h, ins_op_key(f->h, op)) &&
+               f->fact[op] == INS_FACT_EXTERNAL;
+    return s;
+}
+
+static bool any_next(struct ins_sources *s, ins_txn *w)
+{
+    const struct ins_facts *f = s->f;
     if (s->initial) {
         s->initial = false;
         *w = INS_INIT;
         return true;
     }
-    while (s->at != INS_NONE) {
-        const uint32_t op = s->at;
-        s->at = s->f->next[op];
-        *w = s->f->txn[op];
-        if (s->f->fact[op] == INS_FACT_LAST && *w != s->reader)
+    while (s->among && s->at < s->end) {
+        const uint32_t op = f->version[s->at++];
+        *w = f->txn[op];
+        if (*w != s->reader && ins_fact_may_see(f, s->op, f->h->op_value[op]))
             return true;
     }
+    while (!s->among && s->at != INS_NONE) {
+        const uint32_t op = s->at;
+        s->at = f->next[op];
+        *w = f->txn[op];
+        if (f->fact[op] == INS_FACT_LAST && *w != s->reader)
+            return true;
+    }
+    return false;
+}
+
+bool ins_sources_next(struct ins_sources *s, ins_txn *w)
+{
+    while (any_next(s, w))
+        if (!s->common || ins_fact_is_common(s->f, s->op, *w))
+            return true;
     return false;
 }
 
@@ -141,7 +173,7 @@ bool ins_fact_may_be_from(const struct ins_facts *f, uint32_t op, ins_txn w)
     const ins_key k = ins_op_key(h, op);
     uint64_t value = h->op_value[op];
     if (w == INS_INIT)
-        return ins_fact_sources(f, op).initial;
+        return ins_fact_own_sources(f, op).initial;
     if (ins_is_list_key(h, k)) {
         const struct ins_shown list = ins_history_shown(h, op);
         if (!list.len)
@@ -151,7 +183,8 @@ bool ins_fact_may_be_from(const struct ins_facts *f, uint32_t op, ins_txn w)
     uint32_t n;
     const uint32_t *write = ins_fact_writes(f, w, k, &n);
     return n && w != f->txn[op] && ins_fact_alive(f, w) &&
-           h->op_value[write[n - 1]] == value;
+           (ins_is_list_key(h, k) ? h->op_value[write[n - 1]] == value
+                                  : ins_fact_may_see(f, op, h->op_value[write[n - 1]]));
 }
 
 /* ---- lists ---- */
@@ -295,7 +328,8 @@ static void name_reads(struct ins_facts *f, ins_txn t, uint32_t *wrote)
             continue;
         }
         const bool own = wrote[k] > first; /* else one of an earlier transaction */
-        bool right = own && h->op_value[wrote[k] - 1] == h->op_value[op];
+        bool right = own && !ins_is_unknown(h, op) &&
+                     ins_fact_may_see(f, op, h->op_value[wrote[k] - 1]);
         if (ins_is_unknown(h, op)) {
             f->fact[op] = INS_FACT_UNKNOWN;
             continue;
@@ -464,6 +498,9 @@ enum ins_status ins_facts_init(struct ins_facts *f, const struct ins_history *h,
     }
     if (!allocate(f) || !index_operations(f))
         return ins_nomem(err, "the operations");
+    st = ins_facts_rows(f, limit, err);
+    if (st != INS_OK)
+        return st;
     find_only(f);
     index_lists(f);
     if (!f->list_op || !find_sure(f))
@@ -483,5 +520,7 @@ void ins_facts_release(struct ins_facts *f)
     ins_free(f->list_off);
     ins_free(f->list_op);
     ins_free(f->sure);
+    ins_free(f->version_off);
+    ins_free(f->version);
     memset(f, 0, sizeof *f);
 }

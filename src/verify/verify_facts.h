@@ -17,7 +17,8 @@ enum ins_fact {
     INS_FACT_UNKNOWN,  /* a read without a result */
     INS_FACT_EXTERNAL, /* a read of a key that its transaction has not written before */
     INS_FACT_OWN,      /* a read that returns, or a list that ends in, the own writes */
-    INS_FACT_NOT_OWN   /* one that should, and does not */
+    INS_FACT_NOT_OWN,  /* one that should, and does not */
+    INS_FACT_MISMATCH  /* a row that its query did not ask for, or has already */
 };
 
 struct ins_facts {
@@ -31,11 +32,14 @@ struct ins_facts {
     size_t mask;
     uint32_t *only; /* by external read: the only one that it may be from, or INS_NONE
                        for none or several */
-    uint32_t *list_off; /* by key, n_keys + 1: where its list reads are in */
-    uint32_t *list_op;  /* all list reads that end as they should, by key */
-    uint8_t *sure;      /* by transaction: it counts whatever the choice */
-    bool uncertain;     /* some transaction is indeterminate */
-    bool has_times;     /* some transaction has both times */
+    uint32_t *list_off;    /* by key, n_keys + 1: where its list reads are in */
+    uint32_t *list_op;     /* all list reads that end as they should, by key */
+    uint32_t *version_off; /* with statements, by key: where its last writes are in */
+    uint32_t *version;     /* all last writes of those that did not abort */
+    bool together;         /* repeated reads of a key are from one writer, see below */
+    uint8_t *sure;         /* by transaction: it counts whatever the choice */
+    bool uncertain;        /* some transaction is indeterminate */
+    bool has_times;        /* some transaction has both times */
 };
 
 enum ins_status ins_facts_init(struct ins_facts *f, const struct ins_history *h,
@@ -74,7 +78,14 @@ struct ins_sources {
     ins_txn reader;
     bool initial; /* comes first */
     uint32_t at;  /* a write, or INS_NONE */
+    uint32_t op;  /* the read, where versions are tried one by one: */
+    bool among;   /* `at` counts through the versions of the key up to `end` */
+    bool common;  /* only those that all reads of the key may be from */
+    uint32_t end;
 };
+/* Those of op alone; and, where f->together is set, those that all reads of its key by
+ * its transaction may be from, if there is one. */
+struct ins_sources ins_fact_own_sources(const struct ins_facts *f, uint32_t op);
 struct ins_sources ins_fact_sources(const struct ins_facts *f, uint32_t op);
 bool ins_sources_next(struct ins_sources *s, ins_txn *w);
 bool ins_fact_may_be_from(const struct ins_facts *f, uint32_t op, ins_txn w);
@@ -99,5 +110,19 @@ enum ins_status ins_fact_list_fits(const struct ins_facts *f, uint32_t op, bool 
 
 /* Do two reads of one key have the same result? */
 bool ins_fact_same_result(const struct ins_facts *f, uint32_t a, uint32_t b);
+
+/* ---- verify_rows.c: statements ---- */
+
+/* Mark rows that are not of their query; refuse a query that lacks a missed row. */
+enum ins_status ins_facts_rows(struct ins_facts *f, struct ins_limit *limit,
+                               struct ins_error *err);
+/* May a read of a register have seen this value? */
+bool ins_fact_may_see(const struct ins_facts *f, uint32_t op, uint64_t value);
+/* Is there a writer that all reads of the key of op by its transaction may be from? */
+bool ins_fact_have_common(const struct ins_facts *f, uint32_t op);
+/* Is w one, or is there none? */
+bool ins_fact_is_common(const struct ins_facts *f, uint32_t op, ins_txn w);
+/* Can all of these reads have seen one value? */
+bool ins_fact_reads_agree(const struct ins_facts *f, uint32_t op, bool *failed);
 
 #endif

@@ -42,7 +42,7 @@ static bool sees(struct replay *p, uint32_t op)
     const struct ins_history *h = p->v->h;
     const ins_key k = ins_op_key(h, op);
     if (!ins_is_list_key(h, k))
-        return p->holds[k] && p->value[k] == h->op_value[op];
+        return p->holds[k] && ins_fact_may_see(&p->v->f, op, p->value[k]);
     const struct ins_view w = ins_fact_view(&p->v->f, op);
     return w.base == p->list[k].len && is_list(p, k, w.elem, w.base);
 }
@@ -53,6 +53,8 @@ static bool begin(struct replay *p, ins_txn t)
     const struct ins_history *h = p->v->h;
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
         const uint8_t fact = p->v->f.fact[op];
+        if (fact == INS_FACT_MISMATCH)
+            return ins_verify_fault(p->v, "a row is not of its query");
         if (fact == INS_FACT_NOT_OWN)
             return ins_verify_fault(p->v, "a read does not see its own writes");
         if (fact == INS_FACT_EXTERNAL && !sees(p, op))

@@ -313,8 +313,9 @@ static bool step_misread(struct ins_verifier *v)
     if (ins_verify_bad(v))
         return false;
     const uint8_t fact = v->f.fact[op];
-    bool wrong = fact == INS_FACT_NOT_OWN && !ins_verify_passed_over(v, op);
-    struct ins_sources s = ins_fact_sources(&v->f, op);
+    bool wrong = (fact == INS_FACT_NOT_OWN && !ins_verify_passed_over(v, op)) ||
+                 fact == INS_FACT_MISMATCH;
+    struct ins_sources s = ins_fact_own_sources(&v->f, op);
     if (fact == INS_FACT_EXTERNAL)
         wrong = !ins_sources_next(&s, &w);
     if (!wrong && ins_verify_is_list(v, op)) {

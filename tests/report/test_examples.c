@@ -2,6 +2,7 @@
  * anomaly that it is an example of, and nothing that it must not.  Prints TAP. */
 #include "check/check.h"
 #include "explain/texts.h"
+#include "format/format.h"
 #include "history/builder.h"
 
 #include <stdio.h>
@@ -41,8 +42,29 @@ static void put_op(struct ins_builder *b, uint32_t t, const char *text, size_t l
         ins_builder_read(b, t, key, v);
 }
 
+/* An example with statements, through the reader of text. */
+static struct ins_history *history_of_text(const struct ins_example *e)
+{
+    struct ins_buf b = {0};
+    struct ins_history *h = NULL;
+    struct ins_error err = {0};
+    ins_buf_text(&b, "insula 1\ninitial 0\n");
+    for (uint32_t i = 0; i < e->n_txns; i++)
+        ins_buf_fmt(&b, "%u %u: %s\n", (unsigned)e->txn[i].session, i + 1,
+                    e->txn[i].ops);
+    const struct ins_input in = {.data = b.at, .size = b.len};
+    if (ins_format_read(ins_format_find("insula", &err), &in,
+                        &(struct ins_read_options){.threads = 1}, &h, &err))
+        abort();
+    ins_buf_release(&b);
+    return h;
+}
+
 static struct ins_history *history_of(const struct ins_example *e)
 {
+    for (uint32_t i = 0; i < e->n_txns; i++)
+        if (strstr(e->txn[i].ops, "q("))
+            return history_of_text(e);
     struct ins_builder *b = ins_builder_new();
     ins_builder_init_default(b, ins_lit_u64(0));
     for (uint32_t i = 0; i < e->n_txns; i++) {

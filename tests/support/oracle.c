@@ -135,7 +135,13 @@ static unsigned own_writes(const struct tiny_txn *t, unsigned op, unsigned key,
 
 static bool is_known_read(const struct tiny_op *op)
 {
-    return op->type == TINY_READ;
+    return op->type == TINY_READ || op->type == TINY_AMONG;
+}
+
+/* May this register read have seen the value? */
+static bool may_see(const struct tiny_op *op, uint8_t value)
+{
+    return op->type == TINY_AMONG ? op->fits >> value & 1 : op->value == value;
 }
 
 /* ---- read consistency ---- */
@@ -159,7 +165,7 @@ static bool list_reads(struct world *w)
                 w->read[w->n_reads++] = (struct read){
                     .reader = (uint8_t)node, .op = (uint8_t)i, .key = op->key};
             else if (!w->h->list[op->key])
-                fine &= own == op->value;
+                fine &= may_see(op, own);
         }
     }
     return fine;
@@ -172,7 +178,7 @@ static bool may_read_from(const struct world *w, const struct read *r, unsigned 
     uint8_t value = 0;
     return is_counted(w, node) && node != r->reader &&
            final_value(w->h, node, r->key, &value) &&
-           value == txn_of(w, r->reader)->op[r->op].value;
+           may_see(&txn_of(w, r->reader)->op[r->op], value);
 }
 
 /* What the list of `key` looks like when the first n versions are in it. */
@@ -542,7 +548,10 @@ static struct relation monotonic_pairs(const struct world *w)
     for (unsigned i = 0; i < w->n_reads; i++)
         for (unsigned j = 0; j < w->n_reads; j++) {
             const struct read *r = &w->read[i], *later = &w->read[j];
+            const struct tiny_op *a = &txn_of(w, r->reader)->op[r->op],
+                                 *b = &txn_of(w, later->reader)->op[later->op];
             if (r->reader == later->reader && r->op < later->op &&
+                (!a->statement || a->statement != b->statement) &&
                 r->source != later->source && writes(w->h, r->source, later->key))
                 add(&before, r->source, later->source);
         }
@@ -715,12 +724,57 @@ static bool same_result(const struct tiny_history *h, const struct tiny_op *a,
     return a->len == b->len && !memcmp(a->list, b->list, a->len);
 }
 
+static uint16_t register_writers(const struct world *w, const struct read *r);
+
+/* Can all reads of this key by this transaction, those among several versions that
+ * nobody wrote left out, have seen `value`? */
+static bool all_may_see(const struct world *w, const struct read *like, uint8_t value)
+{
+    for (unsigned i = 0; i < w->n_reads; i++) {
+        const struct read *r = &w->read[i];
+        const struct tiny_op *op = &txn_of(w, r->reader)->op[r->op];
+        if (r->reader == like->reader && r->key == like->key && !may_see(op, value) &&
+            (op->type == TINY_READ || register_writers(w, r)))
+            return false;
+    }
+    return true;
+}
+
+/* A read among several versions agrees with the others of its key when there is a value
+ * for all of them: what one of them returned, or else that of a version. */
+static bool among_agrees(const struct world *w, const struct read *among)
+{
+    bool open = true;
+    for (unsigned i = 0; i < w->n_reads; i++) {
+        const struct read *r = &w->read[i];
+        const struct tiny_op *op = &txn_of(w, r->reader)->op[r->op];
+        if (r->reader != among->reader || r->key != among->key || op->type != TINY_READ)
+            continue;
+        open = false;
+        if (all_may_see(w, among, op->value))
+            return true;
+    }
+    for (unsigned node = 0; node < w->n && open; node++) {
+        uint8_t value = 0;
+        if ((register_writers(w, among) >> node & 1) &&
+            final_value(w->h, node, among->key, &value) && all_may_see(w, among, value))
+            return true;
+    }
+    return open && !register_writers(w, among);
+}
+
 static bool external_reads_agree(const struct world *w)
 {
+    for (unsigned i = 0; i < w->n_reads; i++)
+        if (txn_of(w, w->read[i].reader)->op[w->read[i].op].type == TINY_AMONG &&
+            register_writers(w, &w->read[i]) && !among_agrees(w, &w->read[i]))
+            return false;
     for (unsigned i = 0; i < w->n_reads; i++)
         for (unsigned j = 0; j < i; j++) {
             const struct read *a = &w->read[i], *b = &w->read[j];
             if (a->reader == b->reader && a->key == b->key &&
+                txn_of(w, a->reader)->op[a->op].type == TINY_READ &&
+                txn_of(w, b->reader)->op[b->op].type == TINY_READ &&
                 !same_result(w->h, &txn_of(w, a->reader)->op[a->op],
                              &txn_of(w, b->reader)->op[b->op]))
                 return false;
@@ -775,7 +829,7 @@ static uint16_t register_writers(const struct world *w, const struct read *r)
         uint8_t value = 0;
         if (node != r->reader && (!node || txn_of(w, node)->status != TINY_ABORTED) &&
             final_value(w->h, node, r->key, &value) &&
-            value == txn_of(w, r->reader)->op[r->op].value)
+            may_see(&txn_of(w, r->reader)->op[r->op], value))
             writers = (uint16_t)(writers | 1u << node);
     }
     return writers;
@@ -878,6 +932,8 @@ uint32_t oracle_check(const struct tiny_history *h)
     }
     if (cut_isolation(&w, committed))
         w.holds |= UINT32_C(1) << ORACLE_CI;
+    if (h->mismatch)
+        return w.holds;
     w.own_reads = true;
     w.bases = (1u << ORACLE_BASES) - 1;
     choose_counted(&w, committed, open);

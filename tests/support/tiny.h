@@ -25,8 +25,9 @@ enum { TINY_TXNS = 8, TINY_OPS = 10, TINY_KEYS = 6, TINY_LIST = 24, TINY_VALUES 
 enum tiny_type {
     TINY_READ,
     TINY_UNKNOWN_READ,
-    TINY_WRITE
-}; /* a list's write: append */
+    TINY_WRITE, /* a list's write: append */
+    TINY_AMONG  /* a read of one version out of a set of register values: `fits` */
+};
 enum tiny_status { TINY_COMMITTED, TINY_ABORTED, TINY_INDETERMINATE };
 
 struct tiny_op {
@@ -35,6 +36,8 @@ struct tiny_op {
     uint8_t value; /* of a register, or the element appended */
     uint8_t len;   /* of a list that was read */
     uint8_t list[TINY_LIST];
+    uint64_t fits;     /* bit v: it may have seen value v */
+    uint8_t statement; /* reads with the same number, not 0, happen at one place */
 };
 
 struct tiny_txn {
@@ -50,6 +53,7 @@ struct tiny_history {
     bool list[TINY_KEYS];
     uint8_t init[TINY_KEYS];
     struct tiny_txn txn[TINY_TXNS];
+    bool mismatch; /* a query returned what it did not ask for: pl2 and up fail */
 };
 
 /* What random histories look like. */

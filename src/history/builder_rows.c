@@ -1,0 +1,310 @@
+/* builder_rows.c - statements, as builder.h takes them: into operations, and a row in
+ * the table of statements. */
+#include "builder_state.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+
+/* ---- columns that move ---- */
+
+/* Rewrite the words of a condition of a column that moves. */
+static void intern_condition(struct ins_builder *b, enum ins_word_mode mode,
+                             struct ins_condition *c)
+{
+    switch ((enum ins_condition_kind)c->kind) {
+    case INS_COND_ANY:
+    case INS_COND_MODULO:
+    case INS_N_CONDITIONS:
+        break;
+    case INS_COND_EQUAL:
+    case INS_COND_UNEQUAL:
+    case INS_COND_PREFIX:
+        ins_builder_intern(b, mode, &c->a);
+        break;
+    case INS_COND_RANGE:
+        if (c->range & INS_RANGE_LOW)
+            ins_builder_intern(b, mode, &c->a);
+        if (c->range & INS_RANGE_HIGH)
+            ins_builder_intern(b, mode, &c->b);
+        break;
+    case INS_COND_IN:
+        for (uint32_t i = 0; i < c->n; i++)
+            ins_builder_intern(b, mode, &b->statement_word.at[c->a + i]);
+        break;
+    }
+}
+
+void ins_builder_intern_statements(struct ins_builder *b, enum ins_word_mode mode,
+                                   bool keys)
+{
+    for (size_t i = 0; i < b->statement.len; i++) {
+        struct ins_statement *s = &b->statement.at[i];
+        if (keys || s->kind == INS_QUERY) {
+            intern_condition(b, mode, keys ? &s->key : &s->value);
+            continue;
+        }
+        if (s->kind == INS_CAS)
+            ins_builder_intern(b, mode, &s->value.a);
+        if (s->kind != INS_DELETE)
+            ins_builder_intern(b, mode, &s->value.b);
+    }
+}
+
+/* ---- statements ---- */
+
+/* A statement of txn that begins here.  From now on values can be nil. */
+static struct ins_statement *add_statement(struct ins_builder *b, uint32_t txn,
+                                           enum ins_statement_kind kind, bool effect)
+{
+    (void)ins_builder_word(b, &b->value_column, ins_lit_nil());
+    if (b->statement.len >= INS_NONE - 1)
+        (void)ins_fail(&b->error, INS_E_INPUT, ins_builder_line(b, txn),
+                       "more than %" PRIu32 " statements", INS_NONE - 2);
+    if (b->error.status)
+        return NULL;
+    ins_vec_statement_push(&b->statement,
+                           (struct ins_statement){.kind = (uint8_t)kind,
+                                                  .no_effect = !effect,
+                                                  .txn = txn,
+                                                  .op = (uint32_t)b->op_word.len});
+    if (b->statement.failed) {
+        ins_builder_no_memory(b);
+        return NULL;
+    }
+    return &b->statement.at[b->statement.len - 1];
+}
+
+static uint64_t value_word(struct ins_builder *b, struct ins_lit value)
+{
+    return ins_builder_word(b, &b->value_column, value);
+}
+
+/* A row that is not there has no value: nil is refused where a row is written. */
+static bool refuse_nil(struct ins_builder *b, uint32_t txn, struct ins_lit value)
+{
+    if (value.kind != INS_LIT_NIL || b->error.status)
+        return b->error.status != INS_OK;
+    (void)ins_fail(&b->error, INS_E_INPUT, ins_builder_line(b, txn),
+                   "nil stands for a row that is not there, expected a value");
+    return true;
+}
+
+/* What all statements on one row are: a read among several versions, or of one value,
+ * and a write. */
+static void add_row_statement(struct ins_builder *b, uint32_t txn,
+                              enum ins_statement_kind kind, struct ins_lit key,
+                              const struct ins_lit *old, struct ins_lit value,
+                              bool effect)
+{
+    if (!add_statement(b, txn, kind, effect))
+        return;
+    const size_t at = b->statement.len - 1;
+    const uint64_t word = value_word(b, value), was = old ? value_word(b, *old) : 0;
+    const uint64_t k = ins_builder_word(b, &b->key_column, key);
+    struct ins_statement *s = &b->statement.at[at];
+    s->value.a = was;
+    s->value.b = kind == INS_DELETE ? 0 : word;
+    if (old && effect)
+        ins_builder_add(b, txn, INS_OP_READ, k, INS_USED_AS_REGISTER, was);
+    else
+        ins_builder_add(b, txn, INS_OP_READ_AMONG, k, INS_USED_AS_REGISTER, at);
+    if (effect)
+        ins_builder_add(b, txn, INS_OP_WRITE, k, INS_USED_AS_REGISTER, word);
+    s->n_ops = 1 + effect;
+}
+
+void ins_builder_insert(struct ins_builder *b, uint32_t txn, struct ins_lit key,
+                        struct ins_lit value, bool effect)
+{
+    if (!refuse_nil(b, txn, value))
+        add_row_statement(b, txn, INS_INSERT, key, NULL, value, effect);
+}
+
+void ins_builder_delete(struct ins_builder *b, uint32_t txn, struct ins_lit key,
+                        bool effect)
+{
+    add_row_statement(b, txn, INS_DELETE, key, NULL, ins_lit_nil(), effect);
+}
+
+void ins_builder_update(struct ins_builder *b, uint32_t txn, struct ins_lit key,
+                        struct ins_lit value, bool effect)
+{
+    if (!refuse_nil(b, txn, value))
+        add_row_statement(b, txn, INS_UPDATE, key, NULL, value, effect);
+}
+
+void ins_builder_cas(struct ins_builder *b, uint32_t txn, struct ins_lit key,
+                     struct ins_lit old, struct ins_lit value, bool effect)
+{
+    add_row_statement(b, txn, INS_CAS, key, &old, value, effect);
+}
+
+static void take_condition(struct ins_builder *b, struct ins_builder_column *column,
+                           const struct ins_lit_condition *from,
+                           struct ins_condition *to)
+{
+    *to = (struct ins_condition){.kind = (uint8_t)from->kind};
+    switch (from->kind) {
+    case INS_COND_ANY:
+    case INS_N_CONDITIONS:
+        return;
+    case INS_COND_EQUAL:
+    case INS_COND_UNEQUAL:
+    case INS_COND_PREFIX:
+        to->a = ins_builder_word(b, column, from->a);
+        return;
+    case INS_COND_MODULO:
+        to->a = from->a.number;
+        to->b = from->b.number;
+        return;
+    case INS_COND_RANGE:
+        to->range = from->range & INS_RANGE_ALL;
+        if (!(to->range & (INS_RANGE_LOW | INS_RANGE_HIGH)))
+            *to = (struct ins_condition){.kind = INS_COND_ANY};
+        if (to->range & INS_RANGE_LOW)
+            to->a = ins_builder_word(b, column, from->a);
+        if (to->range & INS_RANGE_HIGH)
+            to->b = ins_builder_word(b, column, from->b);
+        return;
+    case INS_COND_IN:
+        to->a = b->statement_word.len;
+        to->n = (uint32_t)from->n;
+        for (size_t i = 0; i < from->n; i++)
+            ins_vec_u64_push(&b->statement_word,
+                             ins_builder_word(b, column, from->lit[i]));
+        if (b->statement_word.failed)
+            ins_builder_no_memory(b);
+    }
+}
+
+/* What is wrong with a condition, or NULL. */
+static const char *wrong_condition(const struct ins_lit_condition *c)
+{
+    const unsigned both = INS_RANGE_LOW | INS_RANGE_HIGH;
+    if (c->kind == INS_COND_MODULO &&
+        (c->a.kind != INS_LIT_UINT || !c->a.number || c->b.kind != INS_LIT_UINT))
+        return "expected a modulus from 1 on and a remainder from 0 on";
+    if (c->kind == INS_COND_PREFIX && c->a.kind != INS_LIT_STRING &&
+        c->a.kind != INS_LIT_KEYWORD)
+        return "expected a string or keyword as a prefix";
+    if (c->kind == INS_COND_RANGE && (c->range & both) == both) {
+        if (!ins_lit_comparable(c->a, c->b))
+            return "expected a range whose ends can be compared";
+        if (ins_lit_compare(c->a, c->b) > 0)
+            return "a range ends before it begins, expected its lower end first";
+    }
+    return NULL;
+}
+
+void ins_builder_query(struct ins_builder *b, uint32_t txn,
+                       const struct ins_lit_condition *key,
+                       const struct ins_lit_condition *value, uint32_t limit)
+{
+    const char *wrong = wrong_condition(key);
+    if (!wrong)
+        wrong = wrong_condition(value);
+    if (wrong)
+        (void)ins_fail(&b->error, INS_E_INPUT, ins_builder_line(b, txn), "%s", wrong);
+    if (!add_statement(b, txn, INS_QUERY, true))
+        return;
+    const size_t at = b->statement.len - 1;
+    struct ins_condition on_key, on_value;
+    take_condition(b, &b->key_column, key, &on_key);
+    b->statement.at[at].key = on_key;
+    take_condition(b, &b->value_column, value, &on_value);
+    b->statement.at[at].value = on_value;
+    b->statement.at[at].limit = limit;
+}
+
+void ins_builder_row(struct ins_builder *b, uint32_t txn, struct ins_lit key,
+                     struct ins_lit value)
+{
+    if (!refuse_nil(b, txn, value))
+        ins_builder_read(b, txn, key, value);
+}
+
+void ins_builder_query_end(struct ins_builder *b, uint32_t txn, bool known)
+{
+    (void)txn;
+    if (b->error.status || !b->statement.len)
+        return;
+    struct ins_statement *s = &b->statement.at[b->statement.len - 1];
+    s->n_ops = (uint32_t)b->op_word.len - s->op;
+    s->no_effect = !known;
+}
+
+/* ---- finishing ---- */
+
+/* Where statement s, whose first operation came as number s->op, begins within its
+ * transaction.  `run` and `seen` walk over the runs: seen[t] operations of t are before
+ * this run. */
+static void advance(const struct ins_builder *b, size_t *run, uint32_t op,
+                    uint32_t *seen)
+{
+    while (*run < b->run.len && ins_builder_run_end(b, *run) <= op) {
+        seen[b->run.at[*run].txn] +=
+            (uint32_t)ins_builder_run_end(b, *run) - b->run.at[*run].first;
+        ++*run;
+    }
+}
+
+static void place(const struct ins_builder *b, struct ins_statement *s, size_t run,
+                  const uint32_t *seen)
+{
+    const bool inside = run < b->run.len && b->run.at[run].txn == s->txn &&
+                        b->run.at[run].first <= s->op;
+    s->op = seen[s->txn] + (inside ? s->op - b->run.at[run].first : 0);
+}
+
+static void sort(const struct ins_builder *b, struct ins_columns *c, const uint32_t *id,
+                 uint32_t *next, uint32_t *number)
+{
+    for (size_t i = 0; i < b->statement.len; i++)
+        next[id[b->statement.at[i].txn] + 1]++;
+    for (uint32_t t = 0; t < c->n_txns; t++)
+        next[t + 1] += next[t];
+    const uint32_t dropped = next[1]; /* of the initial transaction */
+    for (size_t i = 0; i < b->statement.len; i++) {
+        struct ins_statement s = b->statement.at[i];
+        s.txn = id[s.txn];
+        number[i] = next[s.txn]++ - dropped;
+        if (!s.txn)
+            continue;
+        s.op += c->txn_op[s.txn];
+        c->statements.at[number[i]] = s;
+        c->statements.n++;
+    }
+}
+
+enum ins_status ins_builder_take_statements(struct ins_builder *b,
+                                            struct ins_columns *c, const uint32_t *id,
+                                            struct ins_error *err)
+{
+    const size_t n = b->statement.len;
+    if (!n)
+        return INS_OK;
+    uint32_t *seen = INS_NEW0(uint32_t, b->txn_session.len);
+    uint32_t *next = INS_NEW0(uint32_t, (size_t)c->n_txns + 2);
+    uint32_t *number = INS_NEW(uint32_t, n);
+    c->statements.at = INS_NEW(struct ins_statement, n);
+    const bool ok = seen && next && number && c->statements.at;
+    if (ok) {
+        size_t run = 0;
+        for (size_t i = 0; i < n; i++) {
+            advance(b, &run, b->statement.at[i].op, seen);
+            place(b, &b->statement.at[i], run, seen);
+        }
+        sort(b, c, id, next, number);
+        for (size_t op = 0; op < b->op_word.len; op++)
+            if (ins_word_kind(b->op_word.at[op]) == INS_OP_READ_AMONG)
+                b->op_value.at[op] = number[b->op_value.at[op]];
+        c->statements.word = b->statement_word.at;
+        c->statements.n_words = b->statement_word.len;
+        b->statement_word = (struct ins_vec_u64){0};
+    }
+    ins_free(seen);
+    ins_free(next);
+    ins_free(number);
+    return ok ? INS_OK : ins_nomem(err, "the statements");
+}
