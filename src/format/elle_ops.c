@@ -349,7 +349,16 @@ static bool take_read(struct ins_elle_reader *r, uint32_t txn, struct ins_lit ke
 
 /* ---- operations ---- */
 
-enum function { FUNCTION_NONE, FUNCTION_R, FUNCTION_W, FUNCTION_APPEND, FUNCTION_ADD };
+enum function {
+    FUNCTION_NONE,
+    FUNCTION_R,
+    FUNCTION_W,
+    FUNCTION_APPEND,
+    FUNCTION_ADD,
+    FUNCTION_INSERT,
+    FUNCTION_DELETE,
+    FUNCTION_QUERY
+};
 
 static enum function take_function(struct ins_elle_lex *x)
 {
@@ -361,6 +370,9 @@ static enum function take_function(struct ins_elle_lex *x)
            : ins_elle_is(f, len, "w")      ? FUNCTION_W
            : ins_elle_is(f, len, "append") ? FUNCTION_APPEND
            : ins_elle_is(f, len, "add")    ? FUNCTION_ADD
+           : ins_elle_is(f, len, "insert") ? FUNCTION_INSERT
+           : ins_elle_is(f, len, "delete") ? FUNCTION_DELETE
+           : ins_elle_is(f, len, "rp")     ? FUNCTION_QUERY
                                            : FUNCTION_NONE;
 }
 
@@ -412,12 +424,14 @@ static bool take_head(struct ins_elle_reader *r, char close, enum function *f,
         *f = take_function(x);
         if (*f == FUNCTION_NONE)
             return ins_elle_expected(x, "an operation: r, w or append");
+        if (*f == FUNCTION_QUERY)
+            return true;
         if (!ins_elle_next(x, close, false))
             return ins_elle_expected(x, "a key");
         if (!ins_elle_literal(x, "a key", key))
             return false;
         *more = ins_elle_next(x, close, false);
-        if (!*more && (x->st != INS_OK || *f != FUNCTION_R))
+        if (!*more && (x->st != INS_OK || (*f != FUNCTION_R && *f != FUNCTION_DELETE)))
             return ins_elle_expected(x, "a value after the key");
     }
     return !r->has_tuple || ins_elle_pair(x, r->tuple, *key, key);
@@ -448,6 +462,160 @@ static bool take_write(struct ins_elle_reader *r, uint32_t txn, enum function f,
     return true;
 }
 
+/* ---- rows ---- */
+
+/* What a predicate asks of values: :true, [:= v] or [:mod m r]. */
+static bool take_predicate(struct ins_elle_lex *x, struct ins_lit_condition *c)
+{
+    const char *f;
+    size_t len;
+    *c = (struct ins_lit_condition){.kind = INS_COND_ANY};
+    if (!is_open_vector(x)) {
+        struct ins_lit lit;
+        if (!ins_elle_literal(x, "a predicate", &lit))
+            return false;
+        return (lit.kind != INS_LIT_UINT && lit.kind != INS_LIT_NEG &&
+                lit.kind != INS_LIT_NIL && ins_elle_is(lit.text, lit.len, "true")) ||
+               ins_elle_expected(x, "a predicate: true, [= v] or [mod m r]");
+    }
+    const char close = *x->p++ == '(' ? ')' : ']';
+    ins_elle_space(x);
+    if (x->st != INS_OK || !ins_elle_name(x, &f, &len))
+        return ins_elle_expected(x, "a predicate: true, [= v] or [mod m r]");
+    c->kind = ins_elle_is(f, len, "=") ? INS_COND_EQUAL : INS_COND_MODULO;
+    if (c->kind == INS_COND_MODULO && !ins_elle_is(f, len, "mod"))
+        return ins_elle_expected(x, "a predicate: true, [= v] or [mod m r]");
+    if (!ins_elle_next(x, close, false) ||
+        !ins_elle_literal(x, "a value of the predicate", &c->a))
+        return ins_elle_expected(x, "a value of the predicate");
+    if (c->kind == INS_COND_MODULO &&
+        (!ins_elle_next(x, close, false) || !ins_elle_literal(x, "a remainder", &c->b)))
+        return ins_elle_expected(x, "a remainder");
+    return !ins_elle_next(x, close, false)
+               ? x->st == INS_OK
+               : ins_elle_expected(x, "the end of the predicate");
+}
+
+/* The key of a row; JSON has only strings there, of which numbers are meant as such. */
+static bool take_row_key(struct ins_elle_lex *x, struct ins_lit *key)
+{
+    enum { MOST_DIGITS = 18 };
+    if (!ins_elle_literal(x, "the key of a row", key))
+        return false;
+    if (!x->json || key->kind != INS_LIT_STRING || !key->len || key->len > MOST_DIGITS)
+        return true;
+    uint64_t n = 0;
+    for (size_t i = 0; i < key->len; i++) {
+        if (key->text[i] < '0' || key->text[i] > '9' ||
+            (!i && key->len > 1 && key->text[i] == '0'))
+            return true;
+        n = 10 * n + (uint64_t)(key->text[i] - '0');
+    }
+    *key = ins_lit_u64(n);
+    return true;
+}
+
+/* A map of rows, p being at it, each handed to `take`. */
+static bool take_rows(struct ins_elle_reader *r, uint32_t txn,
+                      void (*take)(struct ins_elle_reader *, uint32_t, struct ins_lit,
+                                   struct ins_lit))
+{
+    struct ins_elle_lex *x = &r->x;
+    if (x->p == x->end || *x->p != '{')
+        return ins_elle_expected(x, "a map of rows");
+    x->p++;
+    for (bool first = true; ins_elle_next(x, '}', first); first = false) {
+        struct ins_lit key, value;
+        if (!take_row_key(x, &key))
+            return false;
+        ins_elle_space(x);
+        if (x->json && (x->p == x->end || *x->p++ != ':'))
+            return ins_elle_expected(x, "':' after the key of a row");
+        ins_elle_space(x);
+        if (x->st != INS_OK || !ins_elle_literal(x, "the value of a row", &value) ||
+            !note_use(r, key, ELLE_WRITTEN))
+            return false;
+        if (r->has_tuple && !ins_elle_pair(x, r->tuple, key, &key))
+            return false;
+        if (r->pass == PASS_BUILD)
+            take(r, txn, key, value);
+    }
+    return x->st == INS_OK;
+}
+
+static void add_row(struct ins_elle_reader *r, uint32_t txn, struct ins_lit key,
+                    struct ins_lit value)
+{
+    ins_builder_row(r->b, txn, key, value);
+}
+
+static void add_initial(struct ins_elle_reader *r, uint32_t txn, struct ins_lit key,
+                        struct ins_lit value)
+{
+    (void)txn;
+    ins_builder_init_key(r->b, key, value);
+}
+
+bool ins_elle_initial(struct ins_elle_reader *r, const char *value)
+{
+    const char *const back = r->x.p;
+    r->x.p = value;
+    const bool good = take_rows(r, 0, add_initial);
+    if (good)
+        r->x.p = back;
+    return good;
+}
+
+/* After :rp. */
+static bool take_query(struct ins_elle_reader *r, uint32_t txn, char close, bool known)
+{
+    struct ins_elle_lex *x = &r->x;
+    const struct ins_lit_condition any = {.kind = INS_COND_ANY};
+    struct ins_lit_condition on_value;
+    struct ins_lit lit;
+    if (!ins_elle_next(x, close, false))
+        return ins_elle_expected(x, "a predicate");
+    if (!take_predicate(x, &on_value))
+        return false;
+    const bool more = ins_elle_next(x, close, false);
+    if (x->st != INS_OK)
+        return false;
+    if (r->pass == PASS_BUILD)
+        ins_builder_query(r->b, txn, &any, &on_value, 0);
+    const bool rows = more && x->p < x->end && *x->p == '{';
+    if (rows && !take_rows(r, txn, add_row))
+        return false; /* a fault, or all that this pass asks for is known */
+    if (more && !rows) {
+        if (!ins_elle_literal(x, "a map of rows or nil", &lit))
+            return false;
+        if (lit.kind != INS_LIT_NIL)
+            return ins_elle_expected(x, "a map of rows or nil");
+    }
+    if (r->pass == PASS_BUILD)
+        ins_builder_query_end(r->b, txn, rows && known);
+    if (more && ins_elle_next(x, close, false))
+        return ins_elle_expected(x, "the end of the operation after its rows");
+    return x->st == INS_OK;
+}
+
+/* How many rows a delete found is not told: it is a write of nothing.  An insert found
+ * none, else its transaction would have failed. */
+static bool take_row_write(struct ins_elle_reader *r, uint32_t txn, enum function f,
+                           struct ins_lit key)
+{
+    struct ins_lit value = ins_lit_nil();
+    if ((f == FUNCTION_INSERT && !ins_elle_literal(&r->x, "a value", &value)) ||
+        !note_use(r, key, ELLE_WRITTEN))
+        return false;
+    if (r->pass != PASS_BUILD)
+        return true;
+    if (f == FUNCTION_INSERT)
+        ins_builder_insert(r->b, txn, key, value, true);
+    else
+        ins_builder_write(r->b, txn, key, value);
+    return true;
+}
+
 /* After the opening bracket: [:r key value], [:w key value] or [:append key value]. */
 static bool take_operation(struct ins_elle_reader *r, uint32_t txn, char close,
                            bool known)
@@ -458,11 +626,19 @@ static bool take_operation(struct ins_elle_reader *r, uint32_t txn, char close,
     bool more;
     if (!take_head(r, close, &f, &key, &more))
         return false;
+    if (f == FUNCTION_QUERY)
+        return take_query(r, txn, close, known);
+    if (!more && f == FUNCTION_DELETE)
+        return take_row_write(r, txn, f, key);
     if (!more) {
         add_unknown(r, txn, key);
         return true;
     }
-    if (f == FUNCTION_R ? !take_read(r, txn, key, known) : !take_write(r, txn, f, key))
+    if (f == FUNCTION_DELETE)
+        return ins_elle_expected(x, "the end of the operation after its key");
+    if (f == FUNCTION_INSERT ? !take_row_write(r, txn, f, key)
+        : f == FUNCTION_R    ? !take_read(r, txn, key, known)
+                             : !take_write(r, txn, f, key))
         return false;
     if (ins_elle_next(x, close, false))
         return ins_elle_expected(x, "the end of the operation after its value");

@@ -114,7 +114,7 @@ static bool take_f(struct ins_elle_reader *r, struct ins_elle_event *e)
         {"add", ELLE_F_ADD},         {"transfer", ELLE_F_TRANSFER},
         {"acquire", ELLE_F_ACQUIRE}, {"release", ELLE_F_RELEASE},
         {"enqueue", ELLE_F_QUEUE},   {"dequeue", ELLE_F_QUEUE},
-        {"drain", ELLE_F_QUEUE},
+        {"drain", ELLE_F_QUEUE},     {"init", ELLE_F_INIT},
     };
     struct ins_elle_lex *x = &r->x;
     const char *f;
@@ -298,6 +298,9 @@ static bool use_event(struct ins_elle_reader *r, struct ins_elle_event *e)
         r->nemesis++;
         return true;
     }
+    if (e->f == ELLE_F_INIT && (!e->value || *e->value == '{'))
+        return !e->value || e->type == ELLE_INVOKE || r->pass != PASS_BUILD ||
+               ins_elle_initial(r, e->value);
     if (e->type < ELLE_INVOKE)
         return ins_elle_refuse(r, e, "type invoke, ok, fail or info in an event");
     if (r->pass == PASS_SURVEY)

@@ -39,6 +39,7 @@ enum ins_elle_f {
     ELLE_F_ACQUIRE,
     ELLE_F_RELEASE,
     ELLE_F_QUEUE,
+    ELLE_F_INIT,
     ELLE_F_OTHER
 };
 
@@ -153,6 +154,9 @@ struct ins_elle_reader {
 /* The fault "expected WHAT" at the event.  Returns false. */
 bool ins_elle_refuse(struct ins_elle_reader *r, const struct ins_elle_event *e,
                      const char *what);
+
+/* elle_ops.c: a map of initial values; p stays. */
+bool ins_elle_initial(struct ins_elle_reader *r, const char *value);
 
 /* elle_txn.c */
 

@@ -481,6 +481,67 @@ static const char *compare(const struct rows *r, const struct tiny_history *tiny
     return wrong[0] ? wrong : NULL;
 }
 
+/* ---- by hand ---- */
+
+static const struct by_hand {
+    const char *what, *format, *text;
+    enum ins_verdict si, ser;
+} by_hand[] = {
+    {"phantom write skew", "insula",
+     "insula 1\na: q(v=1)={} insert(1)=1\nb: q(v=1)={} insert(2)=1\n", INS_PASS,
+     INS_FAIL},
+    {"one of the two saw the other", "insula",
+     "insula 1\na: q(v=1)={} insert(1)=1\nb: q(v=1)={1=1} insert(2)=1\n", INS_PASS,
+     INS_PASS},
+    {"a row that nobody could miss", "insula",
+     "insula 1\ninitial 1 = 5\na: q(k<3)={}\nb: update(1)=6\n", INS_FAIL, INS_FAIL},
+    {"a row outside of the range", "insula",
+     "insula 1\ninitial 3 = 5\na: q(k<3)={3=5}\n", INS_FAIL, INS_FAIL},
+    {"a row twice", "insula", "insula 1\ninitial 1 = 5\na: q()={1=5 1=5}\n", INS_FAIL,
+     INS_FAIL},
+    {"more rows than the limit", "insula",
+     "insula 1\ninitial 1 = 5\ninitial 2 = 5\na: q(limit 1)={1=5 2=5}\n", INS_FAIL,
+     INS_FAIL},
+    {"events with predicates", "edn",
+     "{:f :init, :value {1 5}}\n"
+     "{:index 0 :type :invoke :process 0 :f :txn :value [[:rp :true nil]]}\n"
+     "{:index 1 :type :invoke :process 1 :f :txn :value [[:rp [:= 7] nil]]}\n"
+     "{:index 2 :type :ok :process 0 :f :txn "
+     ":value [[:rp :true {1 5}] [:insert 2 7]]}\n"
+     "{:index 3 :type :ok :process 1 :f :txn :value [[:rp [:= 7] {}] [:delete 1]]}\n"
+     "{:index 4 :type :invoke :process 0 :f :txn :value [[:rp [:mod 2 1] nil]]}\n"
+     "{:index 5 :type :ok :process 0 :f :txn "
+     ":value [[:rp [:mod 2 1] {2 7}] [:r 1 nil]]}\n",
+     INS_PASS, INS_FAIL},
+    {"events in JSON", "json",
+     "{\"f\":\"init\",\"value\":{\"1\":5}}\n"
+     "{\"index\":1,\"type\":\"ok\",\"process\":0,\"f\":\"txn\","
+     "\"value\":[[\"rp\",\"true\",{\"1\":5}],[\"insert\",2,7]]}\n"
+     "{\"index\":2,\"type\":\"ok\",\"process\":1,\"f\":\"txn\","
+     "\"value\":[[\"rp\",[\"mod\",2,1],{\"1\":5,\"2\":7}],[\"delete\",1]]}\n",
+     INS_PASS, INS_PASS},
+};
+
+static bool judges(const struct by_hand *c)
+{
+    struct ins_error err = {0};
+    struct ins_history *h = NULL;
+    struct ins_result *r = NULL;
+    const struct ins_input in = {.data = c->text, .size = strlen(c->text)};
+    const struct ins_read_options o = {.threads = 1};
+    const struct ins_check_options all = {.threads = 1, .max_listed = 9};
+    const bool good = ins_format_read(ins_format_find(c->format, &err), &in, &o, &h,
+                                      &err) == INS_OK &&
+                      ins_check(h, &all, &r, &err) == INS_OK &&
+                      r->level[INS_SI].verdict == c->si &&
+                      r->level[INS_SER].verdict == c->ser;
+    if (!good)
+        printf("# %s\n", err.text);
+    ins_result_free(r);
+    ins_history_free(h);
+    return good;
+}
+
 int main(int argc, char **argv)
 {
     const uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 4000;
@@ -502,6 +563,8 @@ int main(int argc, char **argv)
     tap_ok(&tap, !wrong,
            "%" PRIu64 " histories of rows, seed %" PRIu64 ", last %" PRIu64 "%s%s",
            done, seed, i - 1, wrong ? ": " : "", wrong ? wrong : "");
+    for (size_t c = 0; c < sizeof by_hand / sizeof *by_hand; c++)
+        tap_ok(&tap, judges(&by_hand[c]), "%s", by_hand[c].what);
     for (int l = 0; l < INS_N_LEVELS; l++)
         if (held[l][0] + held[l][1])
             printf("# %s: %" PRIu64 " hold, %" PRIu64 " fail\n", ins_level_table[l].id,

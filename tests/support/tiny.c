@@ -161,7 +161,7 @@ bool tiny_from_history(struct tiny_history *h, const struct ins_history *from)
 {
     struct names values = {.n = 0};
     memset(h, 0, sizeof *h);
-    if (from->n_txns - 1 > TINY_TXNS || from->n_keys > TINY_KEYS)
+    if (from->statements.n || from->n_txns - 1 > TINY_TXNS || from->n_keys > TINY_KEYS)
         return false;
     h->n_keys = (uint8_t)from->n_keys;
     h->n_txns = (uint8_t)(from->n_txns - 1);
