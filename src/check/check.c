@@ -8,6 +8,7 @@
 #include "certificate/certificate.h"
 #include "check/strong.h"
 #include "check/weak.h"
+#include "survey/survey.h"
 
 #include <assert.h>
 
@@ -362,6 +363,15 @@ static void conclude(struct run *c)
     }
 }
 
+/* Everything that is wrong, not only what decided. */
+static void survey(struct run *c)
+{
+    const int64_t start = ins_now_ns();
+    ins_survey(c->h, c->asked, c->weak.max_listed, c->o->limit, c->r);
+    if (ins_result_with(c->r, INS_FAIL))
+        ins_result_stage(c->r, "survey", seconds_since(start));
+}
+
 static enum ins_status check_all(struct run *c)
 {
     bool misread, not_repeated;
@@ -384,6 +394,8 @@ static enum ins_status check_all(struct run *c)
     st = check_weak(c);
     if (st == INS_OK)
         st = check_rest(c);
+    if (st == INS_OK)
+        survey(c);
     return st;
 }
 

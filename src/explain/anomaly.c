@@ -314,14 +314,14 @@ static void note_op(struct ins_vec_u32 *ops, uint32_t op)
         ins_vec_u32_push(ops, op);
 }
 
-static bool collect(const struct writer *w, struct ins_anomaly *a,
-                    struct ins_arena *arena)
+bool ins_anomaly_collect(const struct ins_vec_edge *edge, struct ins_anomaly *a,
+                         struct ins_arena *arena)
 {
     struct ins_vec_u32 txn = {0}, op = {0};
     for (uint32_t i = 0; i < a->n_cycle; i++)
-        ins_vec_u32_push(&txn, w->edge.at[i].from);
-    for (size_t i = 0; i < w->edge.len; i++) {
-        const struct ins_edge *d = &w->edge.at[i];
+        ins_vec_u32_push(&txn, edge->at[i].from);
+    for (size_t i = 0; i < edge->len; i++) {
+        const struct ins_edge *d = &edge->at[i];
         note_op(&op, d->from_op);
         note_op(&op, d->to_op);
         note_op(&op, d->reader_op);
@@ -342,18 +342,18 @@ static bool collect(const struct writer *w, struct ins_anomaly *a,
             op.at[n++] = op.at[i];
     a->n_txns = (uint32_t)txn.len;
     a->n_ops = (uint32_t)n;
-    a->n_edges = (uint32_t)w->edge.len;
+    a->n_edges = (uint32_t)edge->len;
     a->txn = INS_ARENA_NEW(arena, uint32_t, txn.len);
     a->op = INS_ARENA_NEW(arena, uint32_t, n);
-    a->edge = INS_ARENA_NEW(arena, struct ins_edge, w->edge.len);
+    a->edge = INS_ARENA_NEW(arena, struct ins_edge, edge->len);
     const bool ok = a->txn && a->op && a->edge && !txn.failed && !op.failed;
     if (ok) {
         if (txn.len)
             memcpy(a->txn, txn.at, txn.len * sizeof *txn.at);
         if (n)
             memcpy(a->op, op.at, n * sizeof *op.at);
-        if (w->edge.len)
-            memcpy(a->edge, w->edge.at, w->edge.len * sizeof *w->edge.at);
+        if (edge->len)
+            memcpy(a->edge, edge->at, edge->len * sizeof *edge->at);
     }
     ins_vec_u32_release(&txn);
     ins_vec_u32_release(&op);
@@ -428,7 +428,7 @@ static void from_cycle(const struct ins_engine *e, const struct ins_argument *p,
         if (!w.edge.failed) {
             resolve_paths(&w);
             a.n_cycle = ins_retell(&w.edge, a.n_cycle, e->level);
-            if (collect(&w, &a, &r->arena)) {
+            if (ins_anomaly_collect(&w.edge, &a, &r->arena)) {
                 ins_classify(e->h, &a);
                 publish(e, r, &a);
             }
@@ -506,7 +506,7 @@ static void from_read(const struct ins_engine *e, const struct ins_argument *p,
         put_steps(&w);
         if (!w.edge.failed) {
             resolve_paths(&w);
-            if (collect(&w, &a, &r->arena))
+            if (ins_anomaly_collect(&w.edge, &a, &r->arena))
                 publish(e, r, &a);
         }
     }
@@ -837,7 +837,7 @@ static void from_search(const struct ins_engine *e, const struct ins_argument *a
             put_steps(&w);
         if (!w.edge.failed) {
             resolve_paths(&w);
-            if (collect(&w, &a, &r->arena)) {
+            if (ins_anomaly_collect(&w.edge, &a, &r->arena)) {
                 if (plain)
                     ins_classify(e->h, &a);
                 publish(e, r, &a);

@@ -1,0 +1,324 @@
+#include "facts.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t ins_survey_version(const struct ins_survey_facts *f, ins_txn t, ins_key k)
+{
+    const struct ins_history *h = f->h;
+    if (t == INS_INIT)
+        return f->n_written + k;
+    uint64_t lo = h->key_writer_off[k], hi = h->key_writer_off[k + 1];
+    while (lo < hi) {
+        const uint64_t mid = lo + (hi - lo) / 2;
+        if (h->key_writer[mid] < t)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < h->key_writer_off[k + 1] && h->key_writer[lo] == t ? (uint32_t)lo
+                                                                   : INS_NONE;
+}
+
+bool ins_survey_both_update(const struct ins_survey_facts *f, uint32_t version,
+                            ins_txn a, ins_txn b)
+{
+    const ins_key k = f->version_key[version];
+    unsigned n = 0;
+    for (uint32_t i = f->reader_off[version]; i < f->reader_off[version + 1]; i++) {
+        const ins_txn t = ins_op_txn(f->h, f->read_op[f->reader[i]]);
+        n += (t == a || t == b) && ins_survey_version(f, t, k) != INS_NONE;
+    }
+    return n == 2;
+}
+
+/* ---- reads ---- */
+
+static bool is_fact(const struct ins_history *h, uint32_t op)
+{
+    return !ins_is_write(h, op) && h->op_from[op] < INS_FROM_SPECIAL &&
+           (h->op_from[op] == INS_INIT || ins_counted(h, h->op_from[op]));
+}
+
+static bool has_read(const struct ins_survey_facts *f, ins_txn t, uint32_t n, ins_key k)
+{
+    for (uint32_t r = f->read_off[t]; r < n; r++)
+        if (ins_op_key(f->h, f->read_op[r]) == k)
+            return true;
+    return false;
+}
+
+static void fill_reads(struct ins_survey_facts *f)
+{
+    const struct ins_history *h = f->h;
+    uint32_t n = 0;
+    for (ins_txn t = 0; t < h->n_txns; t++) {
+        f->read_off[t] = n;
+        for (uint32_t op = h->txn_op[t]; ins_counted(h, t) && op < h->txn_op[t + 1];
+             op++) {
+            const ins_key k = ins_op_key(h, op);
+            if (!is_fact(h, op))
+                continue;
+            if (ins_is_list_key(h, k) &&
+                (f->longest[k] == INS_NONE || ins_history_shown(h, f->longest[k]).len <
+                                                  ins_history_shown(h, op).len))
+                f->longest[k] = op;
+            const uint32_t v = ins_survey_version(f, h->op_from[op], k);
+            if (v == INS_NONE || has_read(f, t, n, k))
+                continue;
+            f->read_op[n] = op;
+            f->read_version[n++] = v;
+        }
+    }
+    f->read_off[h->n_txns] = f->n_reads = n;
+}
+
+/* ---- the tree of versions ---- */
+
+static void parents_of_registers(struct ins_survey_facts *f)
+{
+    const struct ins_history *h = f->h;
+    for (ins_txn t = 1; t < h->n_txns; t++)
+        for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++) {
+            const ins_key k = ins_op_key(h, f->read_op[r]);
+            const uint32_t v = ins_survey_version(f, t, k);
+            if (v == INS_NONE || ins_is_list_key(h, k))
+                continue;
+            f->parent[v] = f->read_version[r];
+            f->reads_parent[v] = 1;
+        }
+}
+
+/* Who read each other's versions in a circle has no place in a tree. */
+static void cut_circles(struct ins_survey_facts *f, uint8_t *mark)
+{
+    for (uint32_t v = 0; v < f->n_written; v++) {
+        uint32_t u = v;
+        for (; u < f->n_written && !mark[u]; u = f->parent[u])
+            mark[u] = 1;
+        const uint32_t met = u < f->n_written && mark[u] == 1 ? u : INS_NONE;
+        for (u = v; u < f->n_written && mark[u] == 1; u = f->parent[u])
+            mark[u] = 2;
+        if (met != INS_NONE) { /* on this very way: a circle */
+            f->parent[met] = f->n_written + f->version_key[met];
+            f->reads_parent[met] = 0;
+        }
+    }
+}
+
+static bool reads_version(const struct ins_survey_facts *f, ins_txn t, uint32_t version)
+{
+    for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++)
+        if (f->read_version[r] == version)
+            return true;
+    return false;
+}
+
+uint64_t ins_survey_shown(const struct ins_survey_facts *f, ins_key k)
+{
+    const struct ins_history *h = f->h;
+    if (f->longest[k] == INS_NONE)
+        return 0;
+    const uint64_t known = h->list_order_off[k + 1] - h->list_order_off[k];
+    const uint64_t shown = ins_history_shown(h, f->longest[k]).len;
+    return shown < known ? shown : known;
+}
+
+/* The known order of a list: versions stand where their last append stands. */
+static void parents_of_list(struct ins_survey_facts *f, ins_key k,
+                            struct ins_vec_u32 *crossed)
+{
+    const struct ins_history *h = f->h;
+    const uint64_t first = h->list_order_off[k], end = first + ins_survey_shown(f, k);
+    uint32_t last = INS_NONE; /* the version before, from the back */
+    uint32_t top = f->n_written + k;
+    for (uint64_t i = end; i-- > first;) {
+        const uint32_t v = ins_survey_version(f, h->list_order_txn[i], k);
+        if (v == INS_NONE)
+            continue;
+        if (i + 1 < end && f->parent[v] != INS_NONE &&
+            h->list_order_txn[i] != h->list_order_txn[i + 1]) {
+            ins_vec_u32_push(crossed, h->list_order_txn[i]);
+            ins_vec_u32_push(crossed, h->list_order_txn[i + 1]);
+        }
+        if (f->parent[v] != INS_NONE)
+            continue; /* its last append stands further back */
+        if (last == INS_NONE)
+            top = v;
+        else
+            f->parent[last] = v;
+        f->parent[v] = f->n_written + k; /* until somebody is found before it */
+        last = v;
+    }
+    for (uint64_t i = h->key_writer_off[k]; i < h->key_writer_off[k + 1]; i++)
+        if (f->parent[i] == INS_NONE)
+            f->parent[i] = top; /* no list shows it: it is behind the longest */
+    for (uint64_t i = h->key_writer_off[k]; i < h->key_writer_off[k + 1]; i++)
+        f->reads_parent[i] = reads_version(f, h->key_writer[i], f->parent[i]);
+}
+
+static bool fill_tree(struct ins_survey_facts *f, struct ins_vec_u32 *crossed)
+{
+    const struct ins_history *h = f->h;
+    uint8_t *mark = INS_NEW0(uint8_t, f->n_written);
+    if (!mark)
+        return false;
+    for (ins_key k = 0; k < h->n_keys; k++) {
+        const bool list = ins_is_list_key(h, k);
+        for (uint64_t i = h->key_writer_off[k]; i < h->key_writer_off[k + 1]; i++) {
+            f->version_key[i] = k;
+            f->parent[i] = list ? INS_NONE : f->n_written + k;
+        }
+        f->version_key[f->n_written + k] = k;
+        f->parent[f->n_written + k] = INS_NONE;
+        if (list)
+            parents_of_list(f, k, crossed);
+    }
+    parents_of_registers(f);
+    cut_circles(f, mark);
+    ins_free(mark);
+    return !crossed->failed;
+}
+
+/* ---- by number ---- */
+
+/* Sort the n entries 0 .. n-1 by bin(entry), below n_bins; off gets n_bins + 1 places.
+ */
+static bool sort_into(uint32_t **off, uint32_t **at, uint32_t n_bins, uint32_t n,
+                      const uint32_t *bin)
+{
+    *off = INS_NEW0(uint32_t, (size_t)n_bins + 2);
+    *at = INS_NEW(uint32_t, n);
+    if (!*off || !*at)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (bin[i] != INS_NONE)
+            (*off)[bin[i] + 2]++;
+    for (uint32_t b = 0; b < n_bins; b++)
+        (*off)[b + 2] += (*off)[b + 1];
+    for (uint32_t i = 0; i < n; i++)
+        if (bin[i] != INS_NONE)
+            (*at)[(*off)[bin[i] + 1]++] = i;
+    return true;
+}
+
+static bool index_crossed(struct ins_survey_facts *f, const struct ins_vec_u32 *crossed)
+{
+    const uint32_t n = (uint32_t)(crossed->len / 2);
+    uint32_t *from = INS_NEW(uint32_t, n);
+    for (uint32_t i = 0; from && i < n; i++)
+        from[i] = crossed->at[2 * (size_t)i];
+    const bool ok =
+        from && sort_into(&f->crossed_off, &f->crossed, f->h->n_txns, n, from);
+    for (uint32_t i = 0; ok && i < n; i++)
+        f->crossed[i] = crossed->at[2 * (size_t)f->crossed[i] + 1];
+    ins_free(from);
+    return ok;
+}
+
+/* ---- real time ---- */
+
+struct timed {
+    int64_t begin;
+    ins_txn t;
+};
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct timed *x = a, *y = b;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->t < y->t ? -1 : x->t > y->t;
+}
+
+static bool fill_times(struct ins_survey_facts *f)
+{
+    const struct ins_history *h = f->h;
+    f->first_after = INS_NEW(uint32_t, h->n_txns);
+    f->by_begin = INS_NEW(uint32_t, h->n_txns);
+    struct timed *at = INS_NEW(struct timed, h->n_txns);
+    if (!f->first_after || !f->by_begin || !at) {
+        ins_free(at);
+        return false;
+    }
+    for (ins_txn t = 1; h->has_times && t < h->n_txns; t++)
+        if (ins_counted(h, t) && h->txn_begin[t] != INS_NO_TIME)
+            at[f->n_timed++] = (struct timed){h->txn_begin[t], t};
+    if (f->n_timed)
+        qsort(at, f->n_timed, sizeof *at, by_begin);
+    for (uint32_t i = 0; i < f->n_timed; i++)
+        f->by_begin[i] = at[i].t;
+    for (ins_txn t = 0; t < h->n_txns; t++) {
+        uint32_t lo = 0, hi = f->n_timed;
+        const bool ends = h->has_times && t != INS_INIT &&
+                          h->txn_status[t] == INS_COMMITTED &&
+                          h->txn_end[t] != INS_NO_TIME;
+        while (lo < hi) {
+            const uint32_t mid = lo + (hi - lo) / 2;
+            if (!ends || at[mid].begin <= h->txn_end[t])
+                lo = mid + 1;
+            else
+                hi = mid;
+        }
+        f->first_after[t] = lo;
+    }
+    ins_free(at);
+    return true;
+}
+
+/* ---- all ---- */
+
+bool ins_survey_init(struct ins_survey_facts *f, const struct ins_history *h,
+                     struct ins_limit *limit)
+{
+    *f = (struct ins_survey_facts){.h = h};
+    const uint64_t writers = h->key_writer_off[h->n_keys];
+    if (writers + h->n_keys >= UINT32_MAX / 2 ||
+        ins_limit_memory(limit, 12 * (uint64_t)h->n_ops + 28 * writers +
+                                    24 * (uint64_t)h->n_txns))
+        return false;
+    f->n_written = (uint32_t)writers;
+    f->n_versions = f->n_written + h->n_keys;
+    f->version_key = INS_NEW(ins_key, f->n_versions);
+    f->parent = INS_NEW(uint32_t, f->n_versions);
+    f->reads_parent = INS_NEW0(uint8_t, f->n_versions);
+    f->read_off = INS_NEW(uint32_t, (size_t)h->n_txns + 1);
+    f->read_op = INS_NEW(uint32_t, h->n_ops);
+    f->read_version = INS_NEW(uint32_t, h->n_ops);
+    f->longest = INS_NEW(uint32_t, h->n_keys);
+    uint32_t *txn = INS_NEW(uint32_t, f->n_written);
+    struct ins_vec_u32 crossed = {0};
+    bool ok = f->version_key && f->parent && f->reads_parent && f->read_off &&
+              f->read_op && f->read_version && f->longest && txn;
+    if (ok) {
+        memset(f->longest, 0xff, h->n_keys * sizeof *f->longest);
+        fill_reads(f);
+        for (uint32_t v = 0; v < f->n_written; v++)
+            txn[v] = h->key_writer[v];
+        ok = fill_tree(f, &crossed) &&
+             sort_into(&f->child_off, &f->child, f->n_versions, f->n_versions,
+                       f->parent) &&
+             sort_into(&f->reader_off, &f->reader, f->n_versions, f->n_reads,
+                       f->read_version) &&
+             sort_into(&f->write_off, &f->write, h->n_txns, f->n_written, txn) &&
+             index_crossed(f, &crossed) && fill_times(f);
+    }
+    ins_vec_u32_release(&crossed);
+    ins_free(txn);
+    return ok;
+}
+
+void ins_survey_release(struct ins_survey_facts *f)
+{
+    void *all[] = {f->version_key, f->parent,       f->reads_parent, f->child_off,
+                   f->child,       f->reader_off,   f->reader,       f->read_off,
+                   f->read_op,     f->read_version, f->write_off,    f->write,
+                   f->longest,     f->crossed_off,  f->crossed,      f->by_begin,
+                   f->first_after};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        ins_free(all[i]);
+    memset(f, 0, sizeof *f);
+}

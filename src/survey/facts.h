@@ -1,0 +1,63 @@
+/* facts.h - what a history says about the order of its transactions, without any level.
+ *
+ * The versions of a key form a tree under the initial one: a version's parent is what
+ * its writer read of the key before writing it (registers), or what stands before it in
+ * the longest list that was read; a version of which neither is known is a child of the
+ * initial one.  A version is surely before all that are below it in the tree.
+ *
+ * Edges between counted transactions follow:
+ *   WR  writer of a version -> who read it
+ *   WW  writer of a version -> writer of a child
+ *   RW  who read a version -> writer of a child
+ *   SO, RT as always.
+ * Faulty reads, and reads that may be of several versions, are set aside. */
+#ifndef INS_FACTS_H
+#define INS_FACTS_H
+
+#include "base/limit.h"
+#include "base/vec.h"
+#include "history/history.h"
+
+struct ins_survey_facts {
+    const struct ins_history *h;
+    /* Version v < n_written is the one of h->key_writer[v]; n_written + k is the
+     * initial one of key k. */
+    uint32_t n_written, n_versions;
+    ins_key *version_key;
+    uint32_t *parent;            /* by version; INS_NONE for initial ones */
+    uint8_t *reads_parent;       /* by version: its writer read the parent */
+    uint32_t *child_off, *child; /* by version */
+    uint32_t *reader_off;        /* by version: reads, numbers of the arrays below */
+    uint32_t *reader;
+    uint32_t *read_off; /* by transaction: one read a key */
+    uint32_t *read_op, *read_version, n_reads;
+    uint32_t *write_off, *write; /* by transaction: versions */
+    uint32_t *longest;           /* by key: the longest list read, or INS_NONE */
+    /* Appends of two transactions to one list that alternate: WW the other way too. */
+    uint32_t *crossed_off, *crossed;
+    /* Real time: transactions by begin, and for each the first that began after its end
+     * (a place in by_begin; n_timed: nobody). */
+    uint32_t n_timed, *by_begin, *first_after;
+};
+
+/* False when memory or the limit ends it; to be released in any case. */
+bool ins_survey_init(struct ins_survey_facts *f, const struct ins_history *h,
+                     struct ins_limit *limit);
+void ins_survey_release(struct ins_survey_facts *f);
+
+static inline ins_txn ins_survey_writer(const struct ins_survey_facts *f,
+                                        uint32_t version)
+{
+    return version < f->n_written ? f->h->key_writer[version] : INS_INIT;
+}
+
+/* Do a and b both read `version` and write its key? */
+bool ins_survey_both_update(const struct ins_survey_facts *f, uint32_t version,
+                            ins_txn a, ins_txn b);
+/* The version of k that t writes, or INS_NONE. */
+uint32_t ins_survey_version(const struct ins_survey_facts *f, ins_txn t, ins_key k);
+
+/* How many appends of list k's known order the longest read shows. */
+uint64_t ins_survey_shown(const struct ins_survey_facts *f, ins_key k);
+
+#endif

@@ -1,0 +1,368 @@
+#include "survey.h"
+
+#include "base/map.h"
+#include "explain/anomaly.h"
+#include "survey/cycles.h"
+
+struct survey {
+    const struct ins_history *h;
+    struct ins_survey_facts f;
+    ins_levels failed; /* those that were asked for and failed */
+    uint32_t most;
+    struct ins_result *r;
+    uint32_t listed[INS_N_KINDS][INS_N_SUFFIXES];
+    size_t first; /* of the survey's anomalies */
+    struct ins_vec_edge edge;
+};
+
+/* ---- edges ---- */
+
+static uint32_t write_op(const struct ins_history *h, ins_txn t, ins_key k)
+{
+    for (uint32_t op = h->txn_op[t + 1]; op-- > h->txn_op[t];)
+        if (ins_writes_key(h, op, k))
+            return op;
+    return INS_NONE;
+}
+
+/* An append of t to k that the longest list shows, else its last. */
+static uint32_t shown_append(const struct survey *s, ins_txn t, ins_key k)
+{
+    const struct ins_history *h = s->h;
+    const struct ins_shown list = ins_history_shown(h, s->f.longest[k]);
+    for (uint32_t op = h->txn_op[t + 1]; op-- > h->txn_op[t];)
+        for (uint64_t i = list.len; ins_writes_key(h, op, k) && i-- > 0;)
+            if (list.at[i] == h->op_value[op])
+                return op;
+    return write_op(h, t, k);
+}
+
+static struct ins_edge data_edge(const struct survey *s, ins_txn from, ins_txn to,
+                                 enum ins_edge_type type, enum ins_rule rule, ins_key k)
+{
+    struct ins_edge d = ins_edge_bare(from, to, type, rule);
+    d.key = k;
+    d.from_op = write_op(s->h, from, k);
+    d.to_op = write_op(s->h, to, k);
+    return d;
+}
+
+static uint32_t read_of(const struct ins_survey_facts *f, ins_txn t, uint32_t version)
+{
+    for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++)
+        if (f->read_version[r] == version)
+            return f->read_op[r];
+    return INS_NONE;
+}
+
+/* Version a is before version b, whose writer read it, or which follows in a list. */
+static struct ins_edge order_edge(const struct survey *s, uint32_t a, uint32_t b)
+{
+    const struct ins_survey_facts *f = &s->f;
+    const ins_key k = f->version_key[b];
+    const ins_txn from = ins_survey_writer(f, a), to = ins_survey_writer(f, b);
+    struct ins_edge d = data_edge(s, from, to, INS_WW, INS_WHY_UPDATE, k);
+    d.reader_op = read_of(f, to, a);
+    if (d.reader_op == INS_NONE) {
+        d.rule = INS_WHY_LIST;
+        d.reader_op = f->longest[k];
+        d.reader = ins_op_txn(s->h, d.reader_op);
+        d.from_op = shown_append(s, from, k);
+    }
+    return d;
+}
+
+/* Appends of `from` and `to` alternate in some list. */
+static struct ins_edge crossed_edge(const struct survey *s, ins_txn from, ins_txn to)
+{
+    const struct ins_history *h = s->h;
+    for (uint32_t i = s->f.write_off[from]; i < s->f.write_off[from + 1]; i++) {
+        const ins_key k = s->f.version_key[s->f.write[i]];
+        if (!ins_is_list_key(h, k))
+            continue;
+        const uint64_t first = h->list_order_off[k];
+        for (uint64_t j = first; j + 1 < first + ins_survey_shown(&s->f, k); j++)
+            if (h->list_order_txn[j] == from && h->list_order_txn[j + 1] == to) {
+                struct ins_edge d = data_edge(s, from, to, INS_WW, INS_WHY_LIST, k);
+                d.from_op = h->list_order_op[j];
+                d.to_op = h->list_order_op[j + 1];
+                d.reader_op = s->f.longest[k];
+                d.reader = ins_op_txn(h, d.reader_op);
+                return d;
+            }
+    }
+    return ins_edge_bare(from, to, INS_WW, INS_WHY_LIST);
+}
+
+static struct ins_edge edge_of(const struct survey *s, const struct ins_arc *a)
+{
+    const struct ins_survey_facts *f = &s->f;
+    struct ins_edge d;
+    switch (a->type) {
+    case INS_SO:
+        return ins_edge_bare(a->from, a->to, INS_SO, INS_WHY_SESSION);
+    case INS_RT:
+        return ins_edge_bare(a->from, a->to, INS_RT, INS_WHY_TIME);
+    case INS_WW:
+        return a->what == INS_NONE ? crossed_edge(s, a->from, a->to)
+                                   : order_edge(s, f->parent[a->what], a->what);
+    case INS_WR:
+        d = data_edge(s, a->from, a->to, INS_WR, INS_WHY_READ,
+                      f->version_key[f->read_version[a->what]]);
+        d.to_op = f->read_op[a->what];
+        return d;
+    case INS_RW:
+    case INS_CO:
+    default:
+        d = data_edge(s, a->from, a->to, INS_RW, INS_WHY_ANTI,
+                      f->version_key[a->version]);
+        d.from_op = f->read_op[a->what];
+        d.other = ins_survey_writer(f, f->read_version[a->what]);
+        return d;
+    }
+}
+
+/* Behind the edges from `first` on: the version orders that their RW rest on. */
+static void put_orders(struct survey *s, size_t first, const struct ins_arc *arc,
+                       size_t n)
+{
+    for (size_t i = 0; i < n && !s->edge.failed; i++) {
+        if (arc[i].type != INS_RW || s->edge.at[first + i].other == INS_INIT)
+            continue;
+        s->edge.at[first + i].path = (uint32_t)s->edge.len;
+        s->edge.at[first + i].n_path = 1;
+        ins_vec_edge_push(
+            &s->edge, order_edge(s, s->f.read_version[arc[i].what], arc[i].version));
+    }
+}
+
+/* A lost update: the one missed the other's write, and so it is before it; but the
+ * other missed the one's write, too, and of two writers of a key one comes after the
+ * other. */
+static void put_lost_update(struct survey *s, const struct ins_arc arc[2])
+{
+    const ins_key k = s->f.version_key[arc[0].version];
+    struct ins_edge after =
+        data_edge(s, arc[1].from, arc[1].to, INS_WW, INS_WHY_REACHES, k);
+    after.path = 2;
+    after.n_path = 1;
+    ins_vec_edge_push(&s->edge, edge_of(s, &arc[0]));
+    ins_vec_edge_push(&s->edge, after);
+    ins_vec_edge_push(&s->edge, edge_of(s, &arc[1]));
+    put_orders(s, 0, &arc[0], 1);
+    put_orders(s, 2, &arc[1], 1);
+}
+
+static void put_cycle(struct survey *s, const struct ins_vec_arc *cycle)
+{
+    for (size_t i = 0; i < cycle->len; i++)
+        ins_vec_edge_push(&s->edge, edge_of(s, &cycle->at[i]));
+    put_orders(s, 0, cycle->at, cycle->len);
+}
+
+/* ---- anomalies ---- */
+
+/* A WW whose later writer did not read the earlier version. */
+static bool is_new_ww(const struct survey *s, const struct ins_arc *a)
+{
+    return a->type == INS_WW && (a->what == INS_NONE || !s->f.reads_parent[a->what]);
+}
+
+/* The weakest base levels that forbid this very cycle: psi allows one RW, si no two
+ * that meet, pc none that meet or follow a WW. */
+static uint32_t bases_of(const struct survey *s, const struct ins_vec_arc *cycle)
+{
+    unsigned rw = 0, meeting = 0, behind_ww = 0, of_sessions = 0;
+    for (size_t i = 0; i < cycle->len; i++) {
+        const struct ins_arc *before = &cycle->at[(i + cycle->len - 1) % cycle->len];
+        rw += cycle->at[i].type == INS_RW;
+        of_sessions += cycle->at[i].type == INS_SO;
+        meeting += cycle->at[i].type == INS_RW && before->type == INS_RW;
+        behind_ww += cycle->at[i].type == INS_RW && is_new_ww(s, before);
+    }
+    if (meeting)
+        return INS_BASE(SER);
+    if (!rw)
+        return of_sessions ? INS_BASE(RC) : INS_BASE(PL2);
+    return (rw < 2 ? INS_BASE(PSI) : 0) | (behind_ww ? INS_BASE(SI) : INS_BASE(PC));
+}
+
+/* The levels among the failed ones that this cycle breaks. */
+static ins_levels broken_by(const struct survey *s, enum ins_kind kind,
+                            enum ins_suffix suffix, const struct ins_vec_arc *cycle)
+{
+    static const unsigned variant[INS_N_SUFFIXES] = {[INS_PLAIN] = INS_FREE,
+                                                     [INS_PROCESS] = INS_AS_IS,
+                                                     [INS_REALTIME] = INS_WITH_TIME};
+    const uint32_t bases = kind == INS_LOST_UPDATE ? INS_BASE(PSI) : bases_of(s, cycle);
+    const ins_levels first = ins_levels_of(bases, variant[suffix]);
+    ins_levels above = 0;
+    INS_EACH_LEVEL(l, first)
+        above |= ins_level_above(l);
+    return above & s->failed;
+}
+
+/* Has a checker of a weak level reported this? */
+static bool is_listed(const struct survey *s, enum ins_kind kind,
+                      enum ins_suffix suffix, const struct ins_vec_arc *cycle)
+{
+    for (size_t i = 0; i < s->first; i++) {
+        const struct ins_anomaly *a = &s->r->anomaly.at[i];
+        if (a->kind != kind || a->suffix != suffix || ins_model_of(a->breaks).versions)
+            continue;
+        for (uint32_t j = 0; j < a->n_cycle; j++)
+            for (size_t k = 0; k < cycle->len; k++)
+                if (a->edge[j].from == cycle->at[k].from)
+                    return true;
+    }
+    return false;
+}
+
+static void add_anomaly(struct survey *s, enum ins_kind kind, enum ins_suffix suffix,
+                        const struct ins_vec_arc *cycle, uint64_t count)
+{
+    const ins_levels broken = broken_by(s, kind, suffix, cycle);
+    if (!broken || is_listed(s, kind, suffix, cycle))
+        return;
+    s->r->count[kind][suffix] += count;
+    INS_EACH_LEVEL(l, broken)
+        s->r->level[l].kinds |= UINT64_C(1) << kind;
+    if (s->listed[kind][suffix]++ >= s->most)
+        return;
+    struct ins_anomaly a = {
+        .kind = kind,
+        .suffix = suffix,
+        .breaks = ins_levels_from(ins_levels_weakest(broken), (enum ins_level)0),
+        .n_cycle = (uint32_t)cycle->len};
+    s->edge.len = 0;
+    if (kind == INS_LOST_UPDATE)
+        put_lost_update(s, cycle->at);
+    else
+        put_cycle(s, cycle);
+    if (!s->edge.failed && ins_anomaly_collect(&s->edge, &a, &s->r->arena))
+        ins_vec_anomaly_push(&s->r->anomaly, a);
+}
+
+/* ---- lost updates ---- */
+
+static void lost_updates_of(struct survey *s, uint32_t version,
+                            struct ins_vec_arc *cycle)
+{
+    const struct ins_survey_facts *f = &s->f;
+    const ins_key k = f->version_key[version];
+    uint32_t first = INS_NONE, second = INS_NONE;
+    uint64_t n = 0;
+    for (uint32_t i = f->reader_off[version]; i < f->reader_off[version + 1]; i++) {
+        const uint32_t read = f->reader[i];
+        if (ins_survey_version(f, ins_op_txn(s->h, f->read_op[read]), k) == INS_NONE)
+            continue;
+        if (n == 0)
+            first = read;
+        else if (n == 1)
+            second = read;
+        n++;
+    }
+    if (n < 2)
+        return;
+    const ins_txn a = ins_op_txn(s->h, f->read_op[first]);
+    const ins_txn b = ins_op_txn(s->h, f->read_op[second]);
+    cycle->len = 0;
+    ins_vec_arc_push(
+        cycle, (struct ins_arc){a, b, INS_RW, first, ins_survey_version(f, b, k)});
+    ins_vec_arc_push(
+        cycle, (struct ins_arc){b, a, INS_RW, second, ins_survey_version(f, a, k)});
+    if (!cycle->failed)
+        add_anomaly(s, INS_LOST_UPDATE, INS_PLAIN, cycle, n * (n - 1) / 2);
+}
+
+/* ---- what the checkers have said ---- */
+
+static bool shares_transaction(const struct ins_anomaly *a, const struct ins_anomaly *b)
+{
+    for (uint32_t i = 0; i < a->n_cycle; i++)
+        for (uint32_t j = 0; j < b->n_txns; j++)
+            if (a->edge[i].from == b->txn[j])
+                return true;
+    return false;
+}
+
+static bool is_of_cycles(enum ins_kind kind)
+{
+    return kind >= INS_G0 && kind <= INS_NO_ORDER;
+}
+
+/* Does something of the survey say as much about this one's level and transactions? */
+static bool is_covered(const struct survey *s, const struct ins_anomaly *a)
+{
+    for (size_t i = s->first; i < s->r->anomaly.len; i++) {
+        const struct ins_anomaly *b = &s->r->anomaly.at[i];
+        if (ins_level_implies(a->breaks, b->breaks) &&
+            ((a->kind == b->kind && a->suffix == b->suffix) ||
+             shares_transaction(b, a)))
+            return true;
+    }
+    return false;
+}
+
+static void drop_covered(struct survey *s)
+{
+    struct ins_result *r = s->r;
+    size_t kept = 0;
+    for (size_t i = 0; i < r->anomaly.len; i++) {
+        const struct ins_anomaly a = r->anomaly.at[i];
+        if (i < s->first && is_of_cycles(a.kind) && ins_model_of(a.breaks).versions &&
+            is_covered(s, &a)) {
+            r->count[a.kind][a.suffix]--;
+            continue;
+        }
+        r->anomaly.at[kept++] = a;
+    }
+    r->anomaly.len = kept;
+    /* What was dropped does not count for a level any more, unless it was found too. */
+    INS_EACH_LEVEL(l, s->failed)
+        for (int k = INS_G0; k <= INS_NO_ORDER; k++) {
+            uint64_t n = 0;
+            for (int x = 0; x < INS_N_SUFFIXES; x++)
+                n += r->count[k][x];
+            if (!n)
+                r->level[l].kinds &= ~(UINT64_C(1) << k);
+        }
+}
+
+/* ---- all ---- */
+
+static void look_for(struct survey *s, struct ins_survey_graph *g,
+                     enum ins_suffix suffix, struct ins_vec_arc *cycle)
+{
+    static const enum ins_kind kinds[] = {
+        INS_G0, INS_G1C, INS_G_SINGLE, INS_LONG_FORK, INS_G_NONADJACENT, INS_G2_ITEM};
+    for (uint32_t c = 0; c < ins_survey_graph_n_components(g); c++)
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+            if (ins_survey_graph_cycle(g, c, kinds[k], suffix, cycle))
+                add_anomaly(s, kinds[k], suffix, cycle, 1);
+}
+
+void ins_survey(const struct ins_history *h, ins_levels levels, uint32_t most,
+                struct ins_limit *limit, struct ins_result *r)
+{
+    struct survey s = {.h = h, .most = most, .r = r, .first = r->anomaly.len};
+    struct ins_vec_arc cycle = {0};
+    INS_EACH_LEVEL(l, levels)
+        if (ins_model_of(l).forbids != INS_FORBIDS_READS &&
+            r->level[l].verdict == INS_FAIL)
+            s.failed |= INS_LEVEL_BIT(l);
+    if (s.failed && ins_survey_init(&s.f, h, limit)) {
+        for (uint32_t v = 0; v < s.f.n_versions && !ins_limit_hit(limit); v++)
+            lost_updates_of(&s, v, &cycle);
+        struct ins_survey_graph *g = ins_survey_graph_new(&s.f, limit);
+        for (int x = 0; g && x < INS_N_SUFFIXES; x++)
+            if ((x != INS_REALTIME || s.f.n_timed) &&
+                ins_survey_graph_components(g, (enum ins_suffix)x))
+                look_for(&s, g, (enum ins_suffix)x, &cycle);
+        ins_survey_graph_free(g);
+        drop_covered(&s);
+    }
+    ins_survey_release(&s.f);
+    ins_vec_arc_release(&cycle);
+    ins_vec_edge_release(&s.edge);
+}

@@ -1,0 +1,382 @@
+/* The survey of anomalies against all simple cycles of small histories, which are found
+ * by trying every path.  Everything that is told must be there, and for each component
+ * and kind something must be told. */
+#include "recheck.h"
+#include "survey/survey.h"
+#include "tiny.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Edges: SO, WR, WW by a writer that read the earlier version, RT; and by key RW and
+ * the other WW. */
+enum {
+    MOST = TINY_TXNS + 1,
+    NEW_WW = INS_RT + 1,
+    BY_KEY = NEW_WW + 1,
+    TYPES = BY_KEY + 2 * TINY_KEYS
+};
+
+static int rw_of(ins_key k)
+{
+    return BY_KEY + 2 * (int)k;
+}
+
+static int ww_of(ins_key k)
+{
+    return BY_KEY + 2 * (int)k + 1;
+}
+
+/* INS_RW and NEW_WW for those of a key. */
+static int plain(int type)
+{
+    return type < BY_KEY ? type : (type - BY_KEY) % 2 ? NEW_WW : INS_RW;
+}
+
+struct graph {
+    const struct ins_history *h;
+    bool edge[MOST][MOST][TYPES];
+    bool reach[INS_N_SUFFIXES][MOST][MOST];
+    /* by suffix and kind: starts of components that have such a cycle */
+    uint32_t found[INS_N_SUFFIXES][INS_N_KINDS];
+    bool updates[MOST][MOST]; /* both updated one version */
+    uint64_t pairs;           /* of lost updates */
+    bool circle; /* who read whom goes in a circle: there is no tree of versions */
+};
+
+static bool is_counted(const struct ins_history *h, ins_txn t)
+{
+    return t != INS_INIT && ins_counted(h, t);
+}
+
+static bool writes(const struct ins_history *h, ins_txn t, ins_key k)
+{
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
+        if (ins_writes_key(h, op, k))
+            return true;
+    return false;
+}
+
+/* Whom t read k from, at its first read that is beyond doubt. */
+static ins_txn source(const struct ins_history *h, ins_txn t, ins_key k)
+{
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
+        if (ins_reads_key(h, op, k) && h->op_from[op] < INS_FROM_SPECIAL &&
+            (h->op_from[op] == INS_INIT || ins_counted(h, h->op_from[op])))
+            return h->op_from[op];
+    return INS_NONE;
+}
+
+/* How much of the order of k the longest list shows that is beyond doubt. */
+static uint64_t known(const struct ins_history *h, ins_key k)
+{
+    uint64_t most = 0;
+    const uint64_t all = h->list_order_off[k + 1] - h->list_order_off[k];
+    for (ins_txn t = 1; t < h->n_txns; t++)
+        for (uint32_t op = h->txn_op[t]; is_counted(h, t) && op < h->txn_op[t + 1];
+             op++)
+            if (ins_reads_key(h, op, k) && h->op_from[op] < INS_FROM_SPECIAL &&
+                (h->op_from[op] == INS_INIT || ins_counted(h, h->op_from[op])) &&
+                ins_history_shown(h, op).len > most)
+                most = ins_history_shown(h, op).len;
+    return most < all ? most : all;
+}
+
+/* Where the last append of t stands in the known order of k; behind it when nowhere. */
+static uint64_t place(const struct ins_history *h, ins_txn t, ins_key k)
+{
+    const uint64_t first = h->list_order_off[k], end = first + known(h, k);
+    for (uint64_t i = end; i-- > first;)
+        if (h->list_order_txn[i] == t)
+            return i - first + 1;
+    return end - first + 1;
+}
+
+/* The writer just before t among the versions of k. */
+static ins_txn parent(const struct ins_history *h, ins_txn t, ins_key k)
+{
+    if (!ins_is_list_key(h, k)) {
+        const ins_txn s = source(h, t, k);
+        return s == INS_NONE ? INS_INIT : s;
+    }
+    ins_txn best = INS_INIT;
+    uint64_t at = 0;
+    for (ins_txn u = 1; u < h->n_txns; u++)
+        if (u != t && is_counted(h, u) && writes(h, u, k) &&
+            place(h, u, k) < place(h, t, k) && place(h, u, k) > at) {
+            best = u;
+            at = place(h, u, k);
+        }
+    return best;
+}
+
+static bool is_circular(const struct ins_history *h, ins_txn t, ins_key k)
+{
+    ins_txn u = t;
+    for (unsigned i = 0; i < MOST && u != INS_INIT; i++)
+        u = parent(h, u, k);
+    return u != INS_INIT;
+}
+
+/* Is the version of u below that of `older`?  Of registers only the next one counts. */
+static bool is_below(const struct ins_history *h, ins_txn u, ins_txn older, ins_key k)
+{
+    if (!ins_is_list_key(h, k))
+        return parent(h, u, k) == older;
+    for (ins_txn v = parent(h, u, k);; v = parent(h, v, k))
+        if (v == older || v == INS_INIT)
+            return v == older;
+}
+
+static void edges_of_key(struct graph *g, ins_key k)
+{
+    const struct ins_history *h = g->h;
+    for (ins_txn t = 1; t < h->n_txns; t++) {
+        if (!is_counted(h, t))
+            continue;
+        const ins_txn from = source(h, t, k);
+        if (from != INS_NONE && from != INS_INIT && writes(h, from, k))
+            g->edge[from][t][INS_WR] = true;
+        for (ins_txn u = 1; u < h->n_txns; u++) {
+            if (u == t || !is_counted(h, u) || !writes(h, u, k))
+                continue;
+            const ins_txn before = parent(h, u, k);
+            const bool read = source(h, u, k) == before;
+            const bool lost =
+                from != INS_NONE && from == source(h, u, k) && writes(h, t, k);
+            if (before == t)
+                g->edge[t][u][read ? INS_WW : ww_of(k)] = true;
+            if (from != INS_NONE && !lost && is_below(h, u, from, k))
+                g->edge[t][u][rw_of(k)] = true;
+            g->updates[t][u] |= lost;
+            g->pairs += lost && t < u;
+        }
+        if (writes(h, t, k))
+            g->circle |= is_circular(h, t, k);
+    }
+    for (uint64_t i = h->list_order_off ? h->list_order_off[k] + 1 : 1;
+         h->list_order_off && i < h->list_order_off[k] + known(h, k); i++) {
+        const ins_txn a = h->list_order_txn[i - 1], b = h->list_order_txn[i];
+        if (a != b && is_counted(h, a) && is_counted(h, b) &&
+            place(h, a, k) > place(h, b, k))
+            g->edge[a][b][ww_of(k)] = true;
+    }
+}
+
+static void other_edges(struct graph *g)
+{
+    const struct ins_history *h = g->h;
+    for (ins_txn t = 1; t < h->n_txns; t++)
+        for (ins_txn u = 1; u < h->n_txns; u++) {
+            if (t == u || !is_counted(h, t) || !is_counted(h, u))
+                continue;
+            g->edge[t][u][INS_SO] = h->txn_session[t] == h->txn_session[u] && t < u;
+            g->edge[t][u][INS_RT] = h->has_times && h->txn_status[t] == INS_COMMITTED &&
+                                    h->txn_end[t] != INS_NO_TIME &&
+                                    h->txn_begin[u] != INS_NO_TIME &&
+                                    h->txn_end[t] < h->txn_begin[u];
+        }
+}
+
+static bool allowed(int type, int suffix)
+{
+    return type == INS_RT ? suffix == INS_REALTIME
+                          : type != INS_SO || suffix != INS_PLAIN;
+}
+
+static void close_up(struct graph *g)
+{
+    const uint32_t n = g->h->n_txns;
+    for (int x = 0; x < INS_N_SUFFIXES; x++) {
+        for (uint32_t a = 0; a < n; a++)
+            for (uint32_t b = 0; b < n; b++)
+                for (int t = 0; t < TYPES; t++)
+                    g->reach[x][a][b] |= allowed(t, x) && g->edge[a][b][t];
+        for (uint32_t a = 0; a < n; a++)
+            for (uint32_t b = 0; b < n; b++)
+                g->reach[x][a][b] |= g->updates[a][b];
+        for (uint32_t m = 0; m < n; m++)
+            for (uint32_t a = 0; a < n; a++)
+                for (uint32_t b = 0; b < n; b++)
+                    g->reach[x][a][b] |= g->reach[x][a][m] && g->reach[x][m][b];
+    }
+}
+
+/* The least member of t's component. */
+static ins_txn component(const struct graph *g, int suffix, ins_txn t)
+{
+    for (ins_txn u = 1; u < t; u++)
+        if (g->reach[suffix][t][u] && g->reach[suffix][u][t])
+            return u;
+    return t;
+}
+
+/* What kinds a cycle of these edges is, as a bit set. */
+static uint32_t kinds_of(const int *keyed, unsigned n, int suffix)
+{
+    int type[MOST];
+    for (unsigned i = 0; i < n; i++) {
+        type[i] = plain(keyed[i]);
+        /* told more briefly as one RW */
+        if (type[i] == INS_RW && keyed[(i + 1) % n] == keyed[i] + 1)
+            return 0;
+    }
+    unsigned rw = 0, ww = 0, wr = 0, meeting = 0, odd = 0, of_rt = 0, of_so = 0;
+    for (unsigned i = 0; i < n; i++) {
+        const int before = type[(i + n - 1) % n];
+        of_rt += type[i] == INS_RT;
+        of_so += type[i] == INS_SO;
+        ww += type[i] == NEW_WW;
+        wr += type[i] == INS_WR;
+        if (type[i] != INS_RW)
+            continue;
+        rw++;
+        meeting += before == INS_RW;
+        unsigned j = 1;
+        while (j < n &&
+               (type[(i + n - j) % n] == INS_SO || type[(i + n - j) % n] == INS_RT))
+            j++;
+        odd += type[(i + n - j) % n] != INS_WR;
+    }
+    unsigned read_ww = 0;
+    for (unsigned i = 0; i < n; i++)
+        read_ww += type[i] == INS_WW;
+    if (read_ww && (rw || wr))
+        return 0; /* there is a WR for each of them */
+    if ((suffix == INS_PROCESS && !of_so) || (suffix == INS_REALTIME && !of_rt))
+        return 0;
+    const bool new = ww || suffix == INS_REALTIME;
+    uint32_t set = 0;
+    if (!rw && !wr && new)
+        set |= 1u << INS_G0;
+    if (!rw && wr && new)
+        set |= 1u << INS_G1C;
+    if (rw == 1 && new)
+        set |= 1u << INS_G_SINGLE;
+    if (rw > 1 && !meeting && !odd && !ww)
+        set |= 1u << INS_LONG_FORK;
+    if (rw > 1 && !meeting && (ww || odd))
+        set |= 1u << INS_G_NONADJACENT;
+    if (rw > 1 && meeting)
+        set |= 1u << INS_G2_ITEM;
+    return set;
+}
+
+struct walk {
+    struct graph *g;
+    ins_txn start;
+    int suffix;
+    bool on[MOST];
+    int type[MOST];
+};
+
+static void extend(struct walk *w, ins_txn at, unsigned n)
+{
+    const uint32_t n_txns = w->g->h->n_txns;
+    for (ins_txn u = w->start; u < n_txns; u++)
+        for (int t = 0; t < TYPES; t++) {
+            if (!w->g->edge[at][u][t] || !allowed(t, w->suffix) || w->on[u])
+                continue;
+            w->type[n] = t;
+            if (u == w->start) {
+                const uint32_t set = kinds_of(w->type, n + 1, w->suffix);
+                for (int k = 0; k < INS_N_KINDS; k++)
+                    if (set >> k & 1)
+                        w->g->found[w->suffix][k] |=
+                            1u << component(w->g, w->suffix, w->start);
+                continue;
+            }
+            w->on[u] = true;
+            extend(w, u, n + 1);
+            w->on[u] = false;
+        }
+}
+
+static void all_cycles(struct graph *g)
+{
+    for (int x = 0; x < INS_N_SUFFIXES; x++)
+        for (ins_txn t = 1; t < g->h->n_txns; t++) {
+            struct walk w = {.g = g, .start = t, .suffix = x};
+            extend(&w, t, 0);
+        }
+}
+
+/* ---- the survey ---- */
+
+static const char *compare(const struct graph *g, const struct ins_result *r)
+{
+    uint32_t told[INS_N_SUFFIXES][INS_N_KINDS] = {{0}};
+    for (size_t i = 0; i < r->anomaly.len; i++) {
+        const struct ins_anomaly *a = &r->anomaly.at[i];
+        if (a->kind != INS_LOST_UPDATE)
+            told[a->suffix][a->kind] |=
+                1u << component(g, (int)a->suffix, a->edge[0].from);
+    }
+    for (int x = 0; x < INS_N_SUFFIXES; x++)
+        for (int k = INS_G0; k <= INS_G2_ITEM; k++) {
+            if (k == INS_LOST_UPDATE)
+                continue;
+            char name[64];
+            ins_anomaly_name((enum ins_kind)k, (enum ins_suffix)x, name, sizeof name);
+            if (told[x][k] != g->found[x][k])
+                printf("# %s: there %x, told %x\n", name, g->found[x][k], told[x][k]);
+            if (told[x][k] & ~g->found[x][k])
+                return "something is told that is not there";
+            if (g->found[x][k] & ~told[x][k])
+                return "something is there that is not told";
+        }
+    return r->count[INS_LOST_UPDATE][INS_PLAIN] == g->pairs ? NULL
+                                                            : "lost updates miscounted";
+}
+
+static const char *judge(const struct ins_history *h, uint64_t *n_cycles)
+{
+    struct graph g = {.h = h};
+    for (ins_key k = 0; k < h->n_keys; k++)
+        edges_of_key(&g, k);
+    if (g.circle)
+        return NULL;
+    other_edges(&g);
+    close_up(&g);
+    all_cycles(&g);
+    struct ins_result *r = calloc(1, sizeof *r);
+    if (!r)
+        abort();
+    for (int l = 0; l < INS_N_LEVELS; l++)
+        r->level[l].verdict = INS_FAIL;
+    ins_survey(h, (INS_LEVEL_BIT(INS_N_LEVELS) - 1), 1000, NULL, r);
+    const char *wrong = compare(&g, r);
+    *n_cycles += r->anomaly.len;
+    ins_vec_anomaly_release(&r->anomaly);
+    ins_arena_release(&r->arena);
+    free(r);
+    return wrong;
+}
+
+int main(int argc, char **argv)
+{
+    const uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 4000;
+    const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    struct ins_rng rng = {seed};
+    uint64_t wrong = 0, n_cycles = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        struct tiny_history tiny;
+        struct ins_history *h = NULL;
+        tiny_random(&tiny, &tiny_profiles[ins_rng_below(&rng, tiny_n_profiles)], &rng);
+        if (tiny_build(&tiny, &h, NULL) != INS_OK)
+            return 1;
+        const char *what = judge(h, &n_cycles);
+        if (what && wrong++ < 10) {
+            printf("# %s: ", what);
+            tiny_line(&tiny, stdout);
+            printf("\n");
+        }
+        ins_history_free(h);
+    }
+    printf("1..1\n# seed %" PRIu64 ", %" PRIu64 " anomalies, %" PRIu64 " wrong\n", seed,
+           n_cycles, wrong);
+    printf("%s 1 - every anomaly is there, every kind in every component is told\n",
+           wrong || n_cycles < count / 10 ? "not ok" : "ok");
+    return wrong != 0;
+}
