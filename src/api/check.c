@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "certificate/certificate.h"
+#include "check/sessions.h"
 #include "handle.h"
 
 #include <string.h>
@@ -80,6 +81,8 @@ struct insula_result *insula_check(const struct insula_history *history,
     if (!parse_levels(o->levels, &check, error))
         return NULL;
     enum ins_status st = ins_check(history->history, &check, &r, &err);
+    if (st == INS_OK)
+        ins_try_without_sessions(history->history, &check, r);
     if (st == INS_OK && o->certificate && !save_certificate(r, o->certificate, &err))
         st = err.status;
     struct insula_result *out = st == INS_OK ? ins_alloc0(1, sizeof *out) : NULL;

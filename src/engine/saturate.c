@@ -56,22 +56,35 @@ static void add(struct round *q, uint32_t from, uint32_t to, uint32_t why)
     q->stale |= e->pos[from] > e->pos[to];
 }
 
+/* Where in [lo, hi) the items end whose writer's place is at most `most`.  `plain`, a
+ * constant: sessions are the chains, and items and places their own numbers. */
+static inline uint32_t upper_end(const struct ins_engine *e, uint32_t lo, uint32_t hi,
+                                 uint32_t most, bool plain)
+{
+    const uint32_t *const writer = e->ver_txn;
+    while (lo < hi) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        const uint32_t place =
+            plain ? writer[mid] : ins_place_of(e, writer[ins_group_version(e, mid)]);
+        if (place <= most)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
 /* The last version of items [lo, hi) whose writer's stamp is at most `limit` (the nodes
  * are commit nodes, or begin nodes when `begin`), passing over optional writers. */
-static uint32_t last_version(const struct ins_engine *e, uint32_t lo, uint32_t hi,
-                             uint32_t limit, bool begin)
+static inline uint32_t last_version(const struct ins_engine *e, uint32_t lo,
+                                    uint32_t hi, uint32_t limit, bool begin)
 {
     if (limit == 0)
         return INS_NONE;
     const uint32_t most = (begin ? limit : limit - e->split) >> e->split;
     const uint32_t first = lo;
-    while (lo < hi) {
-        const uint32_t mid = lo + (hi - lo) / 2;
-        if (ins_place_of(e, e->ver_txn[ins_group_version(e, mid)]) <= most)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    lo = !e->chain && !e->group_item ? upper_end(e, lo, hi, most, true)
+                                     : upper_end(e, lo, hi, most, false);
     while (lo > first && e->optional[e->ver_txn[ins_group_version(e, lo - 1)]])
         lo--;
     return lo > first ? ins_group_version(e, lo - 1) : INS_NONE;

@@ -241,8 +241,6 @@ static void print_remark(const struct page *p, const struct columns *c,
         ins_buf_text(&text, r->level[level].why);
     else if (v == INS_FAIL)
         say_found(&text, r, level);
-    if (ins_levels_has(r->without_sessions, level))
-        ins_buf_text(&text, "; holds when sessions are ignored");
     if (text.len && c->remark > at) {
         tab(p, at, c->remark);
     } else if (text.len) {
@@ -293,6 +291,35 @@ static void print_reason(const struct page *p, const struct columns *c,
     ins_buf_release(&text);
 }
 
+/* "snapshot isolation (si) and read atomic (ra)" */
+static void print_names(const struct page *p, ins_levels set, enum ink color)
+{
+    INS_EACH_LEVEL(l, set) {
+        const ins_levels rest = set >> l >> 1;
+        inked(p, color, ins_level_table[l].name);
+        ins_buf_fmt(p->b, " (%s)%s", ins_level_table[l].id,
+                    !rest                  ? ""
+                    : !(rest & (rest - 1)) ? " and "
+                                           : ", ");
+    }
+}
+
+static bool is_one(ins_levels set)
+{
+    return !(set & (set - 1));
+}
+
+static void print_without_sessions(const struct page *p, const struct ins_result *r)
+{
+    const ins_levels best = ins_levels_maximal(r->without_sessions);
+    if (!best)
+        return;
+    ins_buf_text(p->b, "And ");
+    print_names(p, best, BOLD);
+    ins_buf_fmt(p->b, " %s when sessions are ignored.\n",
+                is_one(best) ? "holds" : "hold");
+}
+
 static void print_strongest(const struct page *p, const struct ins_result *r)
 {
     const ins_levels best = ins_result_strongest(r);
@@ -305,24 +332,17 @@ static void print_strongest(const struct page *p, const struct ins_result *r)
         ins_buf_text(p->b, ".\n");
         return;
     }
-    const bool one = !(best & (best - 1));
     /* Nothing is said about levels that nobody asked for. */
     const ins_levels left = ins_result_with(r, INS_NOT_ASKED) & ins_levels_default();
     bool all = true;
     INS_EACH_LEVEL(l, left)
         all &= ins_model_of(l).real_time && !p->h->has_times;
     ins_buf_text(p->b, all ? "The strongest level" : "Of these levels the strongest");
-    ins_buf_text(p->b, one   ? " that holds is "
-                       : all ? "s that hold are "
-                             : " that hold are ");
-    INS_EACH_LEVEL(l, best) {
-        inked(p, failed ? BOLD : GREEN, ins_level_table[l].name);
-        const ins_levels rest = best >> l >> 1;
-        ins_buf_fmt(p->b, " (%s)%s", ins_level_table[l].id,
-                    !rest                  ? "."
-                    : !(rest & (rest - 1)) ? " and "
-                                           : ", ");
-    }
+    ins_buf_text(p->b, is_one(best) ? " that holds is "
+                       : all        ? "s that hold are "
+                                    : " that hold are ");
+    print_names(p, best, failed ? BOLD : GREEN);
+    ins_buf_char(p->b, '.');
     ins_buf_text(p->b, undecided ? "\nSome levels were not decided.\n" : "\n");
 }
 
@@ -339,6 +359,7 @@ static void print_verdicts(const struct page *p, const struct ins_result *r)
         if (r->level[l].why)
             print_reason(p, &c, r, l);
     print_strongest(p, r);
+    print_without_sessions(p, r);
 }
 
 /* ---- who did what ---- */

@@ -66,6 +66,20 @@ bad() {
     [[ $output == *"The strongest levels that hold are cut isolation (ci) and read committed (rc)."* ]]
 }
 
+@test "a level that session order alone breaks is told" {
+    "$INSULA" explain free-ser >/dev/null 2>&1 || skip "levels without sessions are not there"
+    printf 'w(1,1,0,0)\nr(1,0,0,1)\n' >s.txt
+    run -1 --separate-stderr "$INSULA" check -f plume s.txt
+    [[ $output == *"And serializability (ser) holds when sessions are ignored."* ]]
+    run -1 --separate-stderr "$INSULA" check --json -f plume s.txt
+    jq -e '[.histories[0].levels[] | select(.holds_without_sessions) | .level] |
+           contains(["ra", "si", "ser"])' <<<"$output"
+    # a read of what nobody wrote needs no session
+    printf 'w(1,1,0,0)\nr(1,7,0,1)\n' >s.txt
+    run -1 --separate-stderr "$INSULA" check -f plume s.txt
+    [[ $output != *"sessions are ignored"* ]]
+}
+
 @test "--json is one document with the fields of the specification" {
     bad b.txt
     run -1 --separate-stderr "$INSULA" check --json b.txt
