@@ -465,6 +465,29 @@ static void add_note(const struct ins_elle_reader *r, struct ins_history *h)
     }
 }
 
+/* Pass after pass until one builds the whole history.  Each pass that ends early
+ * without a fault says what must be learnt first, which happens once each. */
+static bool read_in_passes(struct ins_elle_reader *r)
+{
+    (void)take_file(r, PASS_PROBE);
+    while (r->x.st == INS_OK) {
+        if (r->wants_survey) {
+            if (!take_file(r, PASS_SURVEY) || !ins_elle_decide(r))
+                return false;
+        } else if (r->contradiction) {
+            if (r->kinds == KINDS_MIXED)
+                return false;
+            if (!collect(r))
+                continue; /* a fault, or something else to learn */
+        }
+        if (build(r))
+            return true;
+        if (!r->wants_survey && !r->contradiction)
+            return false;
+    }
+    return false;
+}
+
 static enum ins_status read_events(const struct ins_input *in,
                                    const struct ins_read_options *o, bool json,
                                    struct ins_history **out, struct ins_error *err)
@@ -474,14 +497,8 @@ static enum ins_status read_events(const struct ins_input *in,
         .x = {.start = data, .end = data + in->size, .json = json, .err = err},
         .limit = o->limit,
         .by_clock = o->order && !strcmp(o->order, "times")};
-    (void)take_file(&r, PASS_PROBE);
-    if (r.x.st == INS_OK && !r.wants_survey)
-        (void)build(&r);
-    if (r.x.st == INS_OK && r.wants_survey && take_file(&r, PASS_SURVEY) &&
-        ins_elle_decide(&r))
-        (void)build(&r);
-    if (r.x.st == INS_OK && r.contradiction && collect(&r))
-        (void)build(&r);
+    if (!read_in_passes(&r) && r.x.st == INS_OK)
+        (void)ins_elle_expected(&r.x, "events of one kind");
     if (r.x.st == INS_OK)
         r.x.st = ins_builder_finish(r.b, o->threads, out, err);
     if (r.x.st == INS_OK)

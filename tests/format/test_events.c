@@ -232,6 +232,18 @@ static const struct {
      "{:type :ok :process 0 :f :txn :value [[:w 1 1]]}\n"
      "{:type :ok :process 0 :f :frob :value 3}\n",
      "line 2: expected operations as the value of every client's event", NULL},
+    {"also behind keys of two kinds", "edn", NULL,
+     "{:type :ok :process 0 :value [[:w 1 2]]}\n"
+     "{:type :ok :process 1 :value [[:r 2 [3]]]}\n"
+     "{:type :ok :process 1 :f :frob :value 5}\n",
+     "line 3: expected operations as the value of every client's event", NULL},
+    {"events without values behind keys of two kinds are passed over", "edn", NULL,
+     "{:type :ok :process 0 :value [[:w 1 2]]}\n"
+     "{:type :ok :process 1 :value [[:r 2 [3]]]}\n"
+     "{:type :ok :process 1 :f :read}\n"
+     "{:type :ok :process 1 :value [[:w 1 7]]}\n",
+     "insula 1 transactions 3\ninitial nil\n0: w(1)=2\n1: r(2)=[3]\n1: w(1)=7\n",
+     "1 events without operations passed over"},
     {"values that nobody can have written are refused", "edn", NULL,
      "{:type :ok :process 0 :f :read :value {1 2}}\n", "line 1: expected", NULL},
 };
