@@ -3,13 +3,26 @@
 #include "options.h"
 #include "term.h"
 
+/* What a failure means: a certificate that was read and does not prove its claim is a
+ * finding, a limit leaves it open. */
+static int tell(const struct insula_error *err, int finding)
+{
+    (void)complain("%s", err->message);
+    if (err->status == INSULA_E_LIMIT || err->status == INSULA_E_NOMEM)
+        return EXIT_UNKNOWN;
+    return err->status == INSULA_E_INPUT ? finding : EXIT_USAGE;
+}
+
 int cmd_verify(const struct options *o)
 {
     const double start = seconds_now();
-    struct insula_history *h = load_history(o->arg[0], o);
-    if (!h)
-        return EXIT_USAGE;
+    const struct insula_load_options load =
+        load_options(o, (unsigned)o->number[OPT_threads]);
     struct insula_error err = {0};
+    struct insula_history *h = insula_load(o->arg[0], &load, &err);
+    if (!h)
+        return tell(&err, EXIT_USAGE);
+    load_tell_note(h, o->arg[0], o);
     struct progress progress;
     progress_start(&progress, o);
     struct insula_verify_options verify = {.claims = o->text[OPT_claims],
@@ -25,12 +38,5 @@ int cmd_verify(const struct options *o)
     interrupt_release();
     progress_finish(&progress);
     insula_history_free(h);
-    if (!failed)
-        return EXIT_PASS;
-    (void)complain("%s", err.message);
-    /* A certificate that was read and does not prove its claim is a finding; a limit
-     * leaves it open. */
-    return failed == INSULA_E_INPUT                               ? EXIT_FAIL
-           : failed == INSULA_E_LIMIT || failed == INSULA_E_NOMEM ? EXIT_UNKNOWN
-                                                                  : EXIT_USAGE;
+    return failed ? tell(&err, EXIT_FAIL) : EXIT_PASS;
 }

@@ -203,7 +203,7 @@ bool ins_verify_nodes(struct ins_verifier *v)
 {
     v->node.len = 0;
     while (ins_verify_more(v) && *v->at != ':')
-        if (!read_node(v))
+        if (!read_node(v) || !ins_verify_go_on(v))
             return false;
     return !ins_verify_bad(v);
 }

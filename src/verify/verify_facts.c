@@ -3,6 +3,12 @@
 
 #include <stdlib.h>
 
+/* One more step of a long loop; false when a limit is reached. */
+static bool go_on(struct ins_facts *f)
+{
+    return ++f->steps % 4096 != 0 || !ins_limit_hit(f->limit);
+}
+
 /* ---- times ---- */
 
 bool ins_fact_begin(const struct ins_facts *f, ins_txn t, int64_t *begin)
@@ -375,7 +381,7 @@ static bool index_operations(struct ins_facts *f)
     struct ins_vec_u64 key_op = {0};
     uint32_t at = 0;
     f->write_off[0] = 0;
-    for (ins_txn t = 0; wrote && t < h->n_txns; t++) {
+    for (ins_txn t = 0; wrote && t < h->n_txns && go_on(f); t++) {
         sort_writes(f, t, &key_op, &at);
         f->write_off[t + 1] = at;
         name_reads(f, t, wrote);
@@ -420,7 +426,7 @@ static void index_lists(struct ins_facts *f)
 
 static void find_only(struct ins_facts *f)
 {
-    for (uint32_t op = 0; op < f->h->n_ops; op++) {
+    for (uint32_t op = 0; op < f->h->n_ops && go_on(f); op++) {
         f->only[op] = INS_NONE;
         if (f->fact[op] != INS_FACT_EXTERNAL)
             continue;
@@ -469,10 +475,10 @@ static bool find_sure(struct ins_facts *f)
         f->sure[t] = ins_fact_committed(f, t);
         open += !f->sure[t] && ins_fact_alive(f, t);
     }
-    for (ins_txn t = 1; open && t < h->n_txns; t++)
+    for (ins_txn t = 1; open && t < h->n_txns && go_on(f); t++)
         if (ins_fact_committed(f, t))
             make_sources_sure(f, t, &found);
-    for (size_t i = 0; i < found.len; i++)
+    for (size_t i = 0; i < found.len && go_on(f); i++)
         make_sources_sure(f, found.at[i], &found);
     f->uncertain = open != 0;
     const bool ok = !found.failed;
@@ -483,7 +489,7 @@ static bool find_sure(struct ins_facts *f)
 enum ins_status ins_facts_init(struct ins_facts *f, const struct ins_history *h,
                                struct ins_limit *limit, struct ins_error *err)
 {
-    *f = (struct ins_facts){.h = h};
+    *f = (struct ins_facts){.h = h, .limit = limit};
     enum ins_status st = ins_limit_room(limit, 21 * (uint64_t)h->n_ops, err);
     if (st != INS_OK)
         return st;
@@ -496,16 +502,22 @@ enum ins_status ins_facts_init(struct ins_facts *f, const struct ins_history *h,
         f->has_times |=
             ins_fact_begin(f, t, &begin) && end != INS_NO_TIME && begin <= end;
     }
-    if (!allocate(f) || !index_operations(f))
+    if (!allocate(f))
         return ins_nomem(err, "the operations");
-    st = ins_facts_rows(f, limit, err);
+    bool ok = index_operations(f);
+    st = ok ? ins_limit_room(limit, 0, err) : INS_OK;
+    if (ok && st == INS_OK)
+        st = ins_facts_rows(f, limit, err);
     if (st != INS_OK)
         return st;
-    find_only(f);
-    index_lists(f);
-    if (!f->list_op || !find_sure(f))
-        return ins_nomem(err, "the operations");
-    return ins_limit_room(limit, 0, err);
+    if (ok)
+        find_only(f);
+    if (ok && !ins_limit_hit(limit))
+        index_lists(f);
+    if (ok && !ins_limit_hit(limit))
+        ok = f->list_op && find_sure(f);
+    st = ins_limit_room(limit, 0, err);
+    return st != INS_OK || ok ? st : ins_nomem(err, "the operations");
 }
 
 void ins_facts_release(struct ins_facts *f)

@@ -23,12 +23,14 @@ enum ins_fact {
 
 struct ins_facts {
     const struct ins_history *h;
-    uint8_t *fact;       /* by operation */
-    ins_txn *txn;        /* by operation */
-    uint32_t *write_off; /* by transaction, n_txns + 1: where its writes are in */
-    uint32_t *write;     /* all writes, by transaction, key and place */
-    uint32_t *slot;      /* writes by key and value, not of aborted transactions */
-    uint32_t *next;      /* by operation: another such write, or INS_NONE */
+    struct ins_limit *limit; /* while they are made */
+    uint32_t steps;          /* since it was looked at */
+    uint8_t *fact;           /* by operation */
+    ins_txn *txn;            /* by operation */
+    uint32_t *write_off;     /* by transaction, n_txns + 1: where its writes are in */
+    uint32_t *write;         /* all writes, by transaction, key and place */
+    uint32_t *slot;          /* writes by key and value, not of aborted transactions */
+    uint32_t *next;          /* by operation: another such write, or INS_NONE */
     size_t mask;
     uint32_t *only; /* by external read: the only one that it may be from, or INS_NONE
                        for none or several */

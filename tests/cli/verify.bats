@@ -215,3 +215,24 @@ END
     run -3 "$INSULA" verify -l "" h real
     run -3 "$INSULA" verify -l none=pass h real
 }
+
+@test "limits and Ctrl-C leave it open" {
+    "$INSULA" gen --txns 20000 --sessions 50 --ops 20 --level ser --no-times --seed 4 -o h.insulab
+    "$INSULA" check -q -l ser --certificate real h.insulab >/dev/null
+    run -2 "$INSULA" verify --timeout 0.001 h.insulab real
+    [[ $output == *"time limit reached"* ]]
+    run -2 "$INSULA" verify --memory-limit 1M h.insulab real
+    [[ $output == *"memory limit reached"* ]]
+    run -0 "$INSULA" verify --timeout 100 --memory-limit 1G h.insulab real
+}
+
+@test "a certificate is verified about as fast as it was made" {
+    # 4,000 reads of one key, and 20,000 sessions
+    { echo "insula 1"; echo "a: w(x)=1"; printf 'b:'; printf ' r(x)=%d' $(yes 1 | head -n 4000)
+      echo; } >reads
+    "$INSULA" gen -q --txns 20000 --sessions 20000 --level cc --seed 3 -o sessions.insulab
+    for h in reads sessions.insulab; do
+        "$INSULA" check -q -l cc --certificate real "$h" >/dev/null
+        run -0 timeout 20 "$INSULA" verify --memory-limit 200M -l cc=pass "$h" real
+    done
+}
