@@ -26,6 +26,7 @@ int cmd_verify(const struct options *o)
     struct progress progress;
     progress_start(&progress, o);
     struct insula_verify_options verify = {.claims = o->text[OPT_claims],
+                                           .proof_format = o->text[OPT_proof_format],
                                            .memory_limit = memory_limit(o),
                                            .progress = progress_report,
                                            .progress_context = &progress};

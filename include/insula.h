@@ -265,7 +265,10 @@ INSULA_API const char *insula_anomaly(unsigned i);
 
 struct insula_verify_options {
     const char *claims; /* "ser=fail,si=pass": must be among what is proved; or NULL */
-    double timeout_s;   /* 0: none */
+    /* Write each search to CERTIFICATE.LEVEL.cnf, and a proof that it has no model to
+     * CERTIFICATE.LEVEL.FORMAT, "lrat" or "drat"; or NULL. */
+    const char *proof_format;
+    double timeout_s;      /* 0: none */
     uint64_t memory_limit; /* bytes; 0: none */
     insula_progress *progress;
     void *progress_context;

@@ -842,13 +842,18 @@ class Block:
     def is_counted(self, t, lits):
         if t in self.counts:
             return True
+        named = set()
         for claim in self.true(lits):
-            if claim[0] == 'count' and claim[1] == t or \
-                    claim[0] == 'place' and claim[2] == t or \
-                    claim[0] == 'from' and t in (claim[2], self.h.of[claim[1]]) or \
-                    claim[0] == 'edge' and t in (claim[1][0], claim[2][0]):
-                return True
-        return False
+            if claim[0] == 'count':
+                named.add(claim[1])
+            elif claim[0] == 'place':
+                named.add(claim[2])
+            elif claim[0] == 'from':
+                named |= {claim[2], self.h.of[claim[1]]}
+            elif claim[0] == 'edge':
+                named |= {claim[1][0], claim[2][0]}
+        return t in self.f.close(named, lambda u: {
+            self.source[o] for o in self.f.ops_of(u) if o in self.source})
 
     def is_from(self, op, w, lits):
         return self.f.fact[op] == 'external' and (

@@ -50,6 +50,11 @@ int insula_verify(const struct insula_history *history, const char *certificate,
     struct ins_buf claims = {0};
     struct ins_input in;
     struct ins_limit limit;
+    if (o->proof_format && strcmp(o->proof_format, "lrat") != 0 &&
+        strcmp(o->proof_format, "drat") != 0)
+        return ins_handle_fail(error, INSULA_E_USAGE,
+                               "unknown format of proofs '%s', expected lrat or drat",
+                               o->proof_format);
     if (o->claims && !read_claims(o->claims, &claims, error))
         return INSULA_E_USAGE;
     ins_limit_init(&limit, o->timeout_s, o->memory_limit);
@@ -59,7 +64,12 @@ int insula_verify(const struct insula_history *history, const char *certificate,
     enum ins_status st = claims.failed ? ins_nomem(&err, "the claims")
                                        : ins_input_open(&in, certificate, NULL, &err);
     if (st == INS_OK) {
-        const struct ins_verify_options verify = {claims.at, out, &limit};
+        const struct ins_verify_options verify = {
+            .asked = claims.at,
+            .out = out,
+            .limit = &limit,
+            .proof_path = o->proof_format ? certificate : NULL,
+            .proof_format = o->proof_format};
         st = ins_verify(history->history, in.data, in.size, &verify, &err);
         ins_input_release(&in);
     }

@@ -155,6 +155,7 @@ bool ins_verify_end_of_line(struct ins_verifier *v)
         return ins_verify_fault(v, "expected the end of the line");
     v->at++;
     v->line++;
+    ins_verify_forget_assumed(v);
     return ins_verify_go_on(v);
 }
 
@@ -321,6 +322,7 @@ static void forget(struct ins_verifier *v)
     ins_number_map_release(&v->dropped);
     ins_number_map_release(&v->before);
     v->claim.len = v->lit.len = v->clause.len = v->clause_at.len = v->unit.len = 0;
+    v->derived.len = v->clause_line.len = v->hint.len = 0;
     v->occur.len = v->occur_next.len = v->occur_head.len = 0;
     v->refuted = false;
 }
@@ -374,6 +376,7 @@ static bool read_verdict(struct ins_verifier *v, uint8_t *verdict)
     return *verdict || ins_verify_fault(v, "expected pass or fail");
 }
 
+/* Up to and with its end. */
 static bool fail_block(struct ins_verifier *v)
 {
     if (base_table[v->base].fail)
@@ -414,6 +417,13 @@ static bool pass_block(struct ins_verifier *v)
                                                            : ins_verify_commits(v);
 }
 
+static bool export_block(struct ins_verifier *v)
+{
+    char name[16];
+    name_of(v->level, name);
+    return ins_export_block(v, name);
+}
+
 static bool block(struct ins_verifier *v, uint8_t *verdicts)
 {
     const int level = read_level(v);
@@ -424,18 +434,17 @@ static bool block(struct ins_verifier *v, uint8_t *verdicts)
         return ins_verify_fault(v, "a level is claimed twice");
     if (!start_level(v, level))
         return false;
-    bool ok;
-    if (ins_verify_word(v, "implied"))
-        ok = implied_block(v, verdict, verdicts);
-    else if (verdict == 2)
-        return fail_block(v) && (verdicts[level] = verdict) &&
-               ins_verify_end_of_line(v);
-    else
-        ok = pass_block(v);
+    const bool implied = ins_verify_word(v, "implied");
+    const bool proof = !implied && verdict == 2;
+    const bool ok = implied ? implied_block(v, verdict, verdicts)
+                    : proof ? fail_block(v)
+                            : pass_block(v);
     if (!ok)
         return false;
-    if (!ins_verify_word(v, "end"))
+    if (!proof && !ins_verify_word(v, "end"))
         return ins_verify_fault(v, "expected end");
+    if (proof && !export_block(v))
+        return false;
     verdicts[level] = verdict;
     return ins_verify_end_of_line(v);
 }
@@ -571,7 +580,12 @@ static void release(struct ins_verifier *v)
     ins_vec_literal_release(&v->clause);
     ins_vec_literal_release(&v->trail);
     ins_vec_u32_release(&v->clause_at);
+    ins_vec_u32_release(&v->assumed);
     ins_vec_u32_release(&v->unit);
+    ins_vec_u32_release(&v->reason);
+    ins_vec_u8_release(&v->derived);
+    ins_vec_u32_release(&v->clause_line);
+    ins_vec_u32_release(&v->hint);
     ins_vec_u32_release(&v->occur);
     ins_vec_u32_release(&v->occur_next);
     ins_vec_u32_release(&v->occur_head);

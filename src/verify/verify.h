@@ -12,6 +12,7 @@
  *  verify_axioms.c   the same for the axioms of rc, ra and cc, and ci (8)
  *  verify_clauses.c  a fail by cases: variables, clauses, propagation (9)
  *  verify_lists.c    the same for the places of transactions in a list (10)
+ *  verify_export.c   searches for other checkers (11); nothing here rests on it
  *
  * Nothing that freezing or a checker found out is used: of the history only its
  * sessions, transactions with status and times, operations, lists and initial values.
@@ -28,6 +29,9 @@ struct ins_verify_options {
     const char *asked; /* "ser=fail,si=pass": must be among what is proved; or NULL */
     FILE *out;         /* what was proved goes here, a line a level; or NULL */
     struct ins_limit *limit; /* or NULL */
+    /* Write searches to PATH.LEVEL.cnf and PATH.LEVEL.FORMAT, "lrat" or "drat"; or NULL
+     */
+    const char *proof_path, *proof_format;
 };
 
 /* INS_OK when everything that the head claims is proved, which is something, and what

@@ -204,7 +204,7 @@ static bool read_of(const struct ins_verifier *v, uint32_t op, ins_txn *from)
             *from = c->b;
     }
     return v->f.fact[op] == INS_FACT_EXTERNAL && *from != INS_NONE &&
-           ins_verify_counts(v, v->f.txn[op]);
+           v->counts[v->f.txn[op]];
 }
 
 /* The clause that the line may end in. */
@@ -269,8 +269,7 @@ static bool leads(const struct ins_verifier *v)
         const bool session =
             v->sessions && a < b && h->txn_session[a] == h->txn_session[b];
         const bool time = v->real_time && ins_fact_in_time(&v->f, a, b);
-        if (!((session || time) && ins_verify_counts(v, a)) &&
-            !ins_verify_reads(v, b, a))
+        if (!((session || time) && v->counts[a]) && !ins_verify_reads(v, b, a))
             return false;
     }
     return true;

@@ -8,6 +8,55 @@
 
 #include <stdlib.h>
 
+/* The claim of literal i, and whether the line assumes it as it stands. */
+static const struct ins_claim *assumption(const struct ins_verifier *v, size_t i,
+                                          bool *sign)
+{
+    *sign = v->lit.at[i] < 0;
+    return &v->claim.at[abs(v->lit.at[i]) - 1];
+}
+
+/* ---- who counts under the assumptions ---- */
+
+void ins_verify_forget_assumed(struct ins_verifier *v)
+{
+    while (v->assumed.len)
+        v->counts[v->assumed.at[--v->assumed.len]] = 0;
+}
+
+/* Until the end of the line. */
+static void assume_counts(struct ins_verifier *v, ins_txn t)
+{
+    if (v->counts[t])
+        return;
+    v->counts[t] = 1;
+    ins_vec_u32_push(&v->assumed, t);
+}
+
+/* Those that the literals name, and whom they must have read from. */
+static bool assume(struct ins_verifier *v)
+{
+    for (size_t i = 0; i < v->lit.len; i++) {
+        bool sign;
+        const struct ins_claim *c = assumption(v, i, &sign);
+        if (!sign || c->kind == CLAIM_ORDER)
+            continue;
+        const bool edge = c->kind == CLAIM_EDGE;
+        assume_counts(v, c->kind == CLAIM_FROM ? v->f.txn[c->a]
+                         : edge                ? ins_verify_txn(v, c->a)
+                                               : c->a);
+        if (edge || c->kind == CLAIM_FROM)
+            assume_counts(v, edge ? ins_verify_txn(v, c->b) : c->b);
+    }
+    for (size_t i = 0; i < v->assumed.len && !v->assumed.failed; i++) {
+        const ins_txn t = v->assumed.at[i];
+        for (uint32_t op = v->h->txn_op[t]; op < v->h->txn_op[t + 1]; op++)
+            if (v->source[op] != INS_NONE)
+                assume_counts(v, v->source[op]);
+    }
+    return !v->assumed.failed || ins_verify_no_memory(v);
+}
+
 bool ins_verify_literals(struct ins_verifier *v)
 {
     v->lit.len = 0;
@@ -22,48 +71,10 @@ bool ins_verify_literals(struct ins_verifier *v)
             return ins_verify_fault(v, "expected a literal");
         ins_vec_literal_push(&v->lit, negative ? -x : x);
     }
-    return !v->lit.failed || ins_verify_no_memory(v);
-}
-
-/* The claim of literal i, and whether the line assumes it as it stands. */
-static const struct ins_claim *assumption(const struct ins_verifier *v, size_t i,
-                                          bool *sign)
-{
-    *sign = v->lit.at[i] < 0;
-    return &v->claim.at[abs(v->lit.at[i]) - 1];
+    return v->lit.failed ? ins_verify_no_memory(v) : assume(v);
 }
 
 /* ---- what the assumptions of the line give ---- */
-
-bool ins_verify_counts(const struct ins_verifier *v, ins_txn t)
-{
-    if (v->counts[t])
-        return true;
-    for (size_t i = 0; i < v->lit.len; i++) {
-        bool sign;
-        const struct ins_claim *c = assumption(v, i, &sign);
-        if (!sign)
-            continue;
-        switch (c->kind) {
-        case CLAIM_COUNT:
-        case CLAIM_PLACE:
-            if (c->a == t)
-                return true;
-            break;
-        case CLAIM_FROM:
-            if (c->b == t || v->f.txn[c->a] == t)
-                return true;
-            break;
-        case CLAIM_EDGE:
-            if (ins_verify_txn(v, c->a) == t || ins_verify_txn(v, c->b) == t)
-                return true;
-            break;
-        case CLAIM_ORDER:
-            break;
-        }
-    }
-    return false;
-}
 
 bool ins_verify_from(const struct ins_verifier *v, uint32_t op, ins_txn w)
 {
@@ -152,7 +163,7 @@ static bool gives_list(const struct ins_verifier *v, ins_txn a, ins_txn b)
             !ins_fact_is_writer(f, b, k))
             continue;
         for (uint32_t i = f->list_off[k]; i < f->list_off[k + 1]; i++)
-            if (ins_verify_counts(v, f->txn[f->list_op[i]]) &&
+            if (v->counts[f->txn[f->list_op[i]]] &&
                 ins_verify_list_orders(v, f->list_op[i], a, b))
                 return true;
     }
@@ -213,20 +224,24 @@ bool ins_verify_clause(struct ins_verifier *v)
     ins_vec_literal_push(&v->clause, 0);
     if (v->lit.len < 2)
         ins_vec_u32_push(&v->unit, number);
+    ins_vec_u8_push(&v->derived, 0);
+    ins_vec_u32_push(&v->clause_line, (uint32_t)v->line);
     if (v->clause_at.failed || v->clause.failed || v->occur.failed || v->unit.failed ||
-        v->occur_next.failed || v->occur_head.failed)
+        v->derived.failed || v->clause_line.failed || v->occur_next.failed ||
+        v->occur_head.failed)
         return ins_verify_no_memory(v);
     v->refuted |= v->lit.len == 0;
     return true;
 }
 
-static bool set_true(struct ins_verifier *v, int lit)
+static bool set_true(struct ins_verifier *v, int lit, uint32_t reason)
 {
     int8_t *x = &v->value[abs(lit)];
     if (*x)
         return *x == (lit > 0 ? 1 : -1);
     *x = lit > 0 ? 1 : -1;
     ins_vec_literal_push(&v->trail, lit);
+    ins_vec_u32_push(&v->reason, reason);
     return true;
 }
 
@@ -243,27 +258,34 @@ static bool look_at(struct ins_verifier *v, uint32_t number)
         else if ((x > 0) == (*l > 0))
             return true;
     }
-    return open && set_true(v, open);
+    return open && set_true(v, open, number);
 }
 
-/* Does assuming the negations of the line's literals lead to a contradiction? */
-static bool propagates(struct ins_verifier *v)
+/* Does assuming the negations of the line's literals lead to a contradiction?  Then
+ * *conflict is a clause whose literals are all false, INS_NONE when the line has a
+ * literal and its negation. */
+static bool propagates(struct ins_verifier *v, uint32_t *conflict)
 {
     bool alive = true;
-    v->trail.len = 0;
+    *conflict = INS_NONE;
+    v->trail.len = v->reason.len = 0;
     for (size_t i = 0; alive && i < v->lit.len; i++)
-        alive = set_true(v, -v->lit.at[i]);
-    for (size_t i = 0; alive && i < v->unit.len; i++)
-        alive = look_at(v, v->unit.at[i]);
+        alive = set_true(v, -v->lit.at[i], INS_NONE);
+    for (size_t i = 0; alive && i < v->unit.len; i++) {
+        *conflict = v->unit.at[i];
+        alive = look_at(v, *conflict);
+    }
     for (size_t i = 0; alive && i < v->trail.len && ins_verify_go_on(v); i++) {
         const uint32_t s = slot(-v->trail.at[i]);
         for (uint32_t o = s < v->occur_head.len ? v->occur_head.at[s] : INS_NONE;
-             alive && o != INS_NONE; o = v->occur_next.at[o])
-            alive = look_at(v, v->occur.at[o]);
+             alive && o != INS_NONE; o = v->occur_next.at[o]) {
+            *conflict = v->occur.at[o];
+            alive = look_at(v, *conflict);
+        }
     }
     for (size_t i = 0; i < v->trail.len; i++)
         v->value[abs(v->trail.at[i])] = 0;
-    return !alive && !v->trail.failed;
+    return !alive && !v->trail.failed && !v->reason.failed;
 }
 
 static bool grow_values(struct ins_verifier *v)
@@ -382,9 +404,8 @@ static bool line_one(struct ins_verifier *v)
         if (v->possible[w] && !says_from(v, op, w) &&
             ins_number_map_get(&v->dropped, (uint64_t)op << 32 | w) == INS_NONE)
             return ins_verify_fault(v, "the clause leaves a candidate out");
-    return ins_verify_counts(v, v->f.txn[op])
-               ? ins_verify_clause(v)
-               : ins_verify_fault(v, "the reader need not count");
+    return v->counts[v->f.txn[op]] ? ins_verify_clause(v)
+                                   : ins_verify_fault(v, "the reader need not count");
 }
 
 /* Does u count when t does? */
@@ -423,10 +444,9 @@ static bool line_imply(struct ins_verifier *v)
     const int last = v->lit.at[v->lit.len - 1];
     const struct ins_claim *c = &v->claim.at[abs(last) - 1];
     v->lit.len--;
-    const bool ok = last > 0 && c->kind == CLAIM_EDGE &&
-                    ins_verify_counts(v, ins_verify_txn(v, c->a)) &&
-                    ins_verify_counts(v, ins_verify_txn(v, c->b)) &&
-                    gives_edge(v, c->a, c->b) == V_EDGE;
+    const bool ok =
+        last > 0 && c->kind == CLAIM_EDGE && v->counts[ins_verify_txn(v, c->a)] &&
+        v->counts[ins_verify_txn(v, c->b)] && gives_edge(v, c->a, c->b) == V_EDGE;
     v->lit.len++;
     return ok ? ins_verify_clause(v)
               : ins_verify_fault(v, "the conditions do not give the edge");
@@ -441,7 +461,7 @@ static bool line_loop(struct ins_verifier *v)
     size_t len = 0;
     unsigned anti = 0;
     for (size_t i = 0; i < n->len; i++)
-        if (ins_verify_counts(v, ins_verify_txn(v, n->at[i])))
+        if (v->counts[ins_verify_txn(v, n->at[i])])
             n->at[len++] = n->at[i];
     n->len = len;
     for (size_t i = 0; i < n->len; i++) {
@@ -456,11 +476,17 @@ static bool line_loop(struct ins_verifier *v)
 
 static bool line_rup(struct ins_verifier *v)
 {
+    uint32_t conflict;
     if (!ins_verify_literals(v))
         return false;
-    return propagates(v)
-               ? ins_verify_clause(v)
-               : ins_verify_fault(v, "the clause does not follow by propagation");
+    if (!propagates(v, &conflict))
+        return ins_verify_fault(v, "the clause does not follow by propagation");
+    if (!ins_verify_clause(v))
+        return false;
+    if (!v->o->proof_path || conflict == INS_NONE)
+        return true; /* what is always true needs no proof */
+    v->derived.at[v->derived.len - 1] = 1;
+    return ins_export_hints(v, conflict);
 }
 
 bool ins_verify_search(struct ins_verifier *v, bool *taken)

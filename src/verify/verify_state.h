@@ -52,10 +52,11 @@ struct ins_verifier {
     bool sessions, real_time; /* what it takes */
     bool split;
 
-    uint8_t *counts;   /* by transaction: it counts */
-    uint8_t *possible; /* by transaction: it may count */
-    uint32_t *source;  /* by operation: the writer that an external read is from, or
-                          INS_NONE while it has several candidates */
+    uint8_t *counts;            /* by transaction: it counts, if only by assumption */
+    struct ins_vec_u32 assumed; /* those that do so by assumption, on this line */
+    uint8_t *possible;          /* by transaction: it may count */
+    uint32_t *source; /* by operation: the writer that an external read is from, or
+                         INS_NONE while it has several candidates */
     struct ins_vec_u32 node;       /* the walk of the line */
     struct ins_number_map edge;    /* derived edges; at psi all but RW */
     struct ins_number_map anti;    /* derived RW edges of psi */
@@ -72,7 +73,11 @@ struct ins_verifier {
     int8_t *value;                        /* by variable */
     size_t cap_value;
     struct ins_vec_literal trail;
-    bool refuted; /* a contradiction was derived */
+    struct ins_vec_u32 reason;      /* by place in the trail: a clause or INS_NONE */
+    struct ins_vec_u8 derived;      /* by clause: it was derived by propagation */
+    struct ins_vec_u32 clause_line; /* by clause: its line */
+    struct ins_vec_u32 hint;        /* of derived clauses, INS_NONE after each */
+    bool refuted;                   /* a contradiction was derived */
 };
 
 static inline bool ins_verify_bad(const struct ins_verifier *v)
@@ -174,11 +179,15 @@ bool ins_verify_is_list(const struct ins_verifier *v, uint32_t op);
 /* verify_clauses.c: the literals that follow, into v->lit; as a new clause. */
 bool ins_verify_literals(struct ins_verifier *v);
 bool ins_verify_clause(struct ins_verifier *v);
-/* What holds when all literals of v->lit are false: t counts; external read op is from
- * w; some read of t is from w. */
-bool ins_verify_counts(const struct ins_verifier *v, ins_txn t);
+void ins_verify_forget_assumed(struct ins_verifier *v);
+/* What holds when all literals of v->lit are false: external read op is from w; some
+ * read of t is from w.  Who counts then does so in v->counts until the line ends. */
 bool ins_verify_from(const struct ins_verifier *v, uint32_t op, ins_txn w);
 bool ins_verify_reads(const struct ins_verifier *v, ins_txn t, ins_txn w);
+
+/* verify_export.c: remember why the line is contradictory; write the block's search. */
+bool ins_export_hints(struct ins_verifier *v, uint32_t conflict);
+bool ins_export_block(struct ins_verifier *v, const char *level);
 
 /* verify_lists.c */
 bool ins_verify_show(struct ins_verifier *v);

@@ -236,3 +236,27 @@ END
         run -0 timeout 20 "$INSULA" verify --memory-limit 200M -l cc=pass "$h" real
     done
 }
+
+@test "searches are exported with proofs that others check" {
+    n=0
+    for h in "$BATS_TEST_DIRNAME"/../golden/regress/*.txt; do
+        for level in rc cc si ser; do
+            "$INSULA" check -q -l $level --certificate c "$h" >/dev/null 2>&1 || true
+            "$INSULA" verify -q --proof-format lrat "$h" c >/dev/null
+            [ -f c.$level.cnf ] || continue
+            python3 "$BATS_TEST_DIRNAME/../verify/check_lrat" c.$level.cnf c.$level.lrat
+            if command -v cadical >/dev/null; then
+                run -20 cadical -q c.$level.cnf
+            fi
+            # a proof that was cut proves nothing
+            sed -i '$d' c.$level.lrat
+            run ! python3 "$BATS_TEST_DIRNAME/../verify/check_lrat" c.$level.cnf c.$level.lrat
+            "$INSULA" verify -q --proof-format drat "$h" c >/dev/null
+            [ -s c.$level.drat ]
+            rm c.$level.*
+            n=$((n + 1))
+        done
+    done
+    echo "# $n searches" >&3
+    [ $n -ge 10 ]
+}
