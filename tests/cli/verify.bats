@@ -258,5 +258,5 @@ END
         done
     done
     echo "# $n searches" >&3
-    [ $n -ge 10 ]
+    [ $n -ge 5 ]
 }
