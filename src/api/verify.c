@@ -55,14 +55,16 @@ int insula_verify(const struct insula_history *history, const char *certificate,
         return ins_handle_fail(error, INSULA_E_USAGE,
                                "unknown format of proofs '%s', expected lrat or drat",
                                o->proof_format);
-    if (o->claims && !read_claims(o->claims, &claims, error))
+    if (o->claims && !read_claims(o->claims, &claims, error)) {
+        ins_buf_release(&claims);
         return INSULA_E_USAGE;
+    }
     ins_limit_init(&limit, o->timeout_s, o->memory_limit);
     limit.progress = o->progress ? report_progress : NULL;
     limit.progress_context = &copy;
     ins_buf_char(&claims, '\0');
     enum ins_status st = claims.failed ? ins_nomem(&err, "the claims")
-                                       : ins_input_open(&in, certificate, NULL, &err);
+                                       : ins_input_open(&in, certificate, &limit, &err);
     if (st == INS_OK) {
         const struct ins_verify_options verify = {
             .asked = claims.at,
@@ -71,6 +73,8 @@ int insula_verify(const struct insula_history *history, const char *certificate,
             .proof_path = o->proof_format ? certificate : NULL,
             .proof_format = o->proof_format};
         st = ins_verify(history->history, in.data, in.size, &verify, &err);
+        if (st == INS_OK)
+            st = ins_input_whole(&in, &err);
         ins_input_release(&in);
     }
     ins_buf_release(&claims);
