@@ -217,7 +217,7 @@ END
 }
 
 @test "limits and Ctrl-C leave it open" {
-    "$INSULA" gen --txns 20000 --sessions 50 --ops 20 --level ser --no-times --seed 4 -o h.insulab
+    "$INSULA" gen --txns 10000 --sessions 50 --ops 20 --level ser --no-times --seed 4 -o h.insulab
     "$INSULA" check -q -l ser --certificate real h.insulab >/dev/null
     run -2 "$INSULA" verify --timeout 0.001 h.insulab real
     [[ $output == *"time limit reached"* ]]
