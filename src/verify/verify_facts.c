@@ -209,6 +209,14 @@ struct ins_view ins_fact_view(const struct ins_facts *f, uint32_t op)
     return w;
 }
 
+uint64_t ins_fact_length(const struct ins_facts *f, const struct ins_view *w)
+{
+    uint32_t n = 0;
+    if (w->internal)
+        (void)ins_fact_writes(f, w->reader, w->key, &n);
+    return w->base + n;
+}
+
 /* Does the list of op end in exactly the own appends before it? */
 static bool ends_in_own(const struct ins_facts *f, uint32_t op)
 {

@@ -101,6 +101,9 @@ struct ins_view {
     const uint64_t *elem;
 };
 struct ins_view ins_fact_view(const struct ins_facts *f, uint32_t op);
+/* How many elements of the key it says something of: behind own appends also all of its
+ * reader's. */
+uint64_t ins_fact_length(const struct ins_facts *f, const struct ins_view *w);
 /* Who appended this element to the list that w shows, if only one can have: no aborted
  * one, and not the reader.  INS_NONE else. */
 ins_txn ins_fact_appender(const struct ins_facts *f, const struct ins_view *w,

@@ -17,12 +17,6 @@ static uint64_t appends_of(const struct ins_verifier *v, ins_txn t, ins_key k)
     return n;
 }
 
-/* How many elements the list tells of: an internal one also of all its reader's. */
-static uint64_t length(const struct ins_verifier *v, const struct ins_view *w)
-{
-    return w->base + (w->internal ? appends_of(v, w->reader, w->key) : 0);
-}
-
 /* Are the elements from `at` on t's appends, as far as this list tells? */
 static bool fits(const struct ins_verifier *v, const struct ins_view *w, ins_txn t,
                  uint64_t at)
@@ -83,7 +77,7 @@ bool ins_verify_show(struct ins_verifier *v)
     uint32_t op, at = 0, n;
     if (!read_line(v, &w, &op, &at))
         return false;
-    if (at >= length(v, &w))
+    if (at >= ins_fact_length(&v->f, &w))
         return ins_verify_fault(v, "the list has no such element");
     bool all = at < w.base || says_place(v, w.key, w.reader, w.base);
     for (uint32_t o = at < w.base ? ins_fact_find(&v->f, w.key, w.elem[at]) : INS_NONE;
@@ -107,7 +101,7 @@ static bool assumes_misfit(const struct ins_verifier *v, const struct ins_view *
     for (size_t i = 0; i < v->lit.len; i++) {
         const struct ins_claim *c = assumed_place(v, i);
         if (c && c->key == w->key &&
-            (c->b < length(v, w) || (w->internal && c->a == w->reader)) &&
+            (c->b < ins_fact_length(&v->f, w) || (w->internal && c->a == w->reader)) &&
             !fits(v, w, c->a, c->b))
             return true;
     }
@@ -168,7 +162,7 @@ static bool assumes_inside(const struct ins_verifier *v, const struct ins_view *
     for (size_t i = 0; i < v->lit.len; i++) {
         const struct ins_claim *c = assumed_place(v, i);
         if (c && c->key == w->key && c->a == t &&
-            c->b + appends_of(v, t, w->key) <= length(v, w))
+            c->b + appends_of(v, t, w->key) <= ins_fact_length(&v->f, w))
             return true;
     }
     return false;
@@ -190,7 +184,7 @@ bool ins_verify_after(struct ins_verifier *v)
     if (c->a != ins_verify_commit(v, t) || c->b != ins_verify_ww(v, u) || t == u ||
         !v->counts[u] || !appends_of(v, u, w.key) || !assumes_inside(v, &w, t))
         return ins_verify_fault(v, "nobody in the list is before that transaction");
-    for (uint64_t at = 0; at < length(v, &w); at++)
+    for (uint64_t at = 0; at < ins_fact_length(&v->f, &w); at++)
         if (fits(v, &w, u, at) && !says_place(v, w.key, u, at))
             return ins_verify_fault(v, "the clause leaves a place out");
     return ins_verify_clause(v);

@@ -260,15 +260,6 @@ static bool step_list(struct ins_verifier *v)
 
 /* ---- reads that no version explains ---- */
 
-/* How many elements a list tells of: behind own appends also all of its reader's. */
-static uint64_t told_by(const struct ins_verifier *v, const struct ins_view *w)
-{
-    uint32_t n = 0;
-    if (w->internal)
-        (void)ins_fact_writes(&v->f, w->reader, w->key, &n);
-    return w->base + n;
-}
-
 /* Whose append is element i of the key, if the list tells? */
 static ins_txn owner(const struct ins_verifier *v, const struct ins_view *w, uint64_t i)
 {
@@ -284,7 +275,9 @@ static bool contradict(const struct ins_verifier *v, uint32_t a, uint32_t b)
     if (n && x.at != y.at && memcmp(x.at, y.at, n * sizeof *x.at) != 0)
         return true;
     const struct ins_view w = ins_fact_view(&v->f, a), u = ins_fact_view(&v->f, b);
-    n = told_by(v, &w) < told_by(v, &u) ? told_by(v, &w) : told_by(v, &u);
+    n = ins_fact_length(&v->f, &w) < ins_fact_length(&v->f, &u)
+            ? ins_fact_length(&v->f, &w)
+            : ins_fact_length(&v->f, &u);
     for (uint64_t i = 0; i < n; i++) {
         const ins_txn s = owner(v, &w, i), t = owner(v, &u, i);
         if (s != t && s != INS_NONE && t != INS_NONE)
