@@ -308,9 +308,10 @@ static bool step_misread(struct ins_verifier *v)
     const uint8_t fact = v->f.fact[op];
     bool wrong = (fact == INS_FACT_NOT_OWN && !ins_verify_passed_over(v, op)) ||
                  fact == INS_FACT_MISMATCH;
-    struct ins_sources s = ins_fact_own_sources(&v->f, op);
-    if (fact == INS_FACT_EXTERNAL)
+    if (fact == INS_FACT_EXTERNAL) {
+        struct ins_sources s = ins_fact_own_sources(&v->f, op);
         wrong = !ins_sources_next(&s, &w);
+    }
     if (!wrong && ins_verify_is_list(v, op)) {
         bool fits;
         if (ins_fact_list_fits(&v->f, op, &fits) != INS_OK)
