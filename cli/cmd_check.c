@@ -135,14 +135,16 @@ static bool tell(struct run *r, const struct job *j)
 {
     const struct options *o = r->o;
     progress_clear(&r->progress);
-    if (!j->result)
+    /* Beside a result there may be a certificate that could not be written. */
+    const bool well = !j->result || !j->error.status;
+    if (!j->result || !well)
         (void)complain("%s", j->error.message);
     if (j->history)
         load_tell_note(j->history, j->path, o);
     if (opt_given(o, OPT_verbose))
         tell_stages(j);
     if (opt_given(o, OPT_json) || !j->result)
-        return true;
+        return well;
     const struct insula_report_item item = item_of(j);
     const struct insula_report_options how = how_to_report(o, stdout);
     struct insula_error err = {0};
@@ -150,7 +152,7 @@ static bool tell(struct run *r, const struct job *j)
         (void)fputc('\n', stdout);
     if (!insula_report("text", &item, 1, &how, stdout, &err)) {
         (void)fflush(stdout);
-        return true;
+        return well;
     }
     (void)complain("%s", err.message);
     return false;
@@ -159,18 +161,14 @@ static bool tell(struct run *r, const struct job *j)
 static bool report_to(const struct options *o, const char *kind, const char *path,
                       const struct insula_report_item *item, size_t count)
 {
-    FILE *out = output_open(path);
-    if (!out)
-        return false;
-    struct insula_report_options how = how_to_report(o, out);
+    const struct insula_report_options how = how_to_report(o, stdout);
     struct insula_error err = {0};
-    interrupt_partial(out == stdout ? NULL : path);
-    const int failed = insula_report(kind, item, count, &how, out, &err);
+    const int failed = strcmp(path, "-") != 0
+                           ? insula_report_file(kind, item, count, &how, path, &err)
+                           : insula_report(kind, item, count, &how, stdout, &err);
     if (failed)
         (void)complain("%s", err.message);
-    const bool closed = output_close(out, path);
-    interrupt_partial(NULL);
-    return closed && !failed;
+    return !failed;
 }
 
 /* Which option asks for which report. */

@@ -4,7 +4,7 @@
 
 int cmd_convert(const struct options *o)
 {
-    if (!output_possible(o->arg[1]))
+    if (!output_possible(o->arg[1]) || !output_apart(o->arg[0], o->arg[1]))
         return EXIT_USAGE;
     struct insula_history *h = load_history(o->arg[0], o);
     if (!h)

@@ -151,20 +151,16 @@ static bool report(struct run *r, const char *kind, const char *path, FILE *out)
                                             .result = r->result,
                                             .error = r->result ? NULL : &r->error,
                                             .run = &r->about};
-    if (path && !(out = output_open(path)))
-        return false;
-    const struct insula_report_options how = {.color = term_color(r->o, out),
-                                              .width = term_width(out),
+    const struct insula_report_options how = {.color = out && term_color(r->o, out),
+                                              .width = out ? term_width(out) : 0,
                                               .all = opt_given(r->o, OPT_all),
                                               .quiet = opt_given(r->o, OPT_quiet)};
     struct insula_error error = {0};
-    const int failed = insula_report(kind, &item, 1, &how, out, &error);
+    const int failed = path ? insula_report_file(kind, &item, 1, &how, path, &error)
+                            : insula_report(kind, &item, 1, &how, out, &error);
     if (failed)
         (void)complain("%s", error.message);
-    const bool closed = !path || output_close(out, path);
-    if (path && failed)
-        (void)unlink(path);
-    return closed && !failed;
+    return !failed;
 }
 
 static bool report_in_store(struct run *r, const char *kind, const char *name)

@@ -8,22 +8,13 @@
 
 /* A signal handler has nothing but globals to talk through. */
 static atomic_int held, seen;
-static _Atomic(const char *) partial;
-
-static void end_at_once(int status)
-{
-    const char *path = atomic_load(&partial);
-    if (path)
-        (void)unlink(path);
-    _exit(status);
-}
 
 static void on_signal(int number)
 {
     (void)number;
     if (atomic_load(&held) && !atomic_exchange(&seen, 1))
         return;
-    end_at_once(130);
+    _exit(130);
 }
 
 /* A mapped page has no file behind it any more.  What was read before may be half of
@@ -39,7 +30,7 @@ static void on_cut_file(int number, siginfo_t *info, void *context)
     }
     const ssize_t n = write(STDERR_FILENO, text, sizeof text - 1);
     (void)n;
-    end_at_once(EXIT_USAGE);
+    _exit(EXIT_USAGE);
 }
 
 void interrupt_install(void)
@@ -74,9 +65,4 @@ bool interrupt_seen(void)
 bool interrupt_forget(void)
 {
     return atomic_exchange(&seen, 0) != 0;
-}
-
-void interrupt_partial(const char *path)
-{
-    atomic_store(&partial, path);
 }

@@ -1,6 +1,5 @@
 #include "output.h"
 
-#include "interrupt.h"
 #include "table.h"
 
 #include <errno.h>
@@ -35,32 +34,53 @@ bool output_possible(const char *path)
     return !access(folder, W_OK | X_OK) || cannot_write(path);
 }
 
+/* Are the two one plain file or directory?  "-" is a standard stream. */
+static bool same_file(const char *input, const char *output)
+{
+    struct stat a, b;
+    if (strcmp(input, "-") != 0 ? stat(input, &a) : fstat(STDIN_FILENO, &a))
+        return false;
+    return strcmp(output, "-") != 0 && !stat(output, &b) && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino && (S_ISREG(a.st_mode) || S_ISDIR(a.st_mode));
+}
+
+bool output_apart(const char *input, const char *output)
+{
+    if (!same_file(input, output))
+        return true;
+    (void)complain("'%s' is read, it cannot be written as '%s' too", input, output);
+    return false;
+}
+
+/* A device may take several. */
+static bool is_same_output(const char *a, const char *b)
+{
+    struct stat sb;
+    return same_file(a, b) || (!strcmp(a, b) && stat(a, &sb) != 0);
+}
+
+/* Output option `id` against what the command reads, and against the other outputs. */
+static bool is_apart(const struct options *o, enum option_id id)
+{
+    for (int i = 0; i < o->n_args; i++)
+        if (!output_apart(o->arg[i], o->text[id]))
+            return false;
+    for (int i = 0; i < (int)id; i++)
+        if (option_table[i].kind == OUTPUT && opt_given(o, (enum option_id)i) &&
+            strcmp(o->text[i], "-") != 0 && is_same_output(o->text[i], o->text[id]))
+            return complain("--%s and --%s are both to be '%s'", option_table[i].name,
+                            option_table[id].name, o->text[id]),
+                   false;
+    return true;
+}
+
 bool outputs_possible(const struct options *o)
 {
     for (int i = 0; i < N_OPTIONS; i++)
         if (option_table[i].kind == OUTPUT && opt_given(o, (enum option_id)i) &&
-            !output_possible(o->text[i]))
+            (!output_possible(o->text[i]) || !is_apart(o, (enum option_id)i)))
             return false;
     return true;
-}
-
-FILE *output_open(const char *path)
-{
-    if (!strcmp(path, "-"))
-        return stdout;
-    FILE *f = fopen(path, "we");
-    if (!f)
-        (void)cannot_write(path);
-    return f;
-}
-
-bool output_close(FILE *f, const char *path)
-{
-    const bool bad = ferror(f) != 0;
-    const int end = f == stdout ? fflush(f) : fclose(f);
-    if (!bad && !end)
-        return true;
-    return cannot_write(path);
 }
 
 /* The format whose id is the name's ending, packed or not. */
@@ -119,16 +139,8 @@ int output_history(const struct insula_history *h, const char *path,
     const char *format = output_format(path, o);
     const struct insula_save_options save = {.lossy = opt_given(o, OPT_lossy)};
     struct insula_error err = {0};
-    struct stat sb;
-    /* Only a plain file that we make ourselves is removed when it stays half done. */
-    const bool ours = strcmp(path, "-") != 0 && stat(path, &sb) != 0;
-    interrupt_partial(ours ? path : NULL);
-    const int failed = insula_save(h, format, path, &save, &err);
-    interrupt_partial(NULL);
-    if (!failed)
+    if (!insula_save(h, format, path, &save, &err))
         return EXIT_PASS;
-    if (ours && !stat(path, &sb) && S_ISREG(sb.st_mode))
-        (void)unlink(path);
     return complain("%s%s", err.message,
                     err.status == INSULA_E_LOSSY ? " (--lossy drops it)" : "");
 }

@@ -7,13 +7,12 @@
 
 /* Can `path` be written?  Complains when it cannot.  "-" always can. */
 bool output_possible(const char *path);
-/* The same for every OUTPUT option that was given. */
+/* The same for every OUTPUT option that was given; none of them may be an argument of
+ * the command or another output. */
 bool outputs_possible(const struct options *o);
 
-/* Open for writing, "-" being standard output; complains.  output_close tells whether
- * all of it arrived. */
-FILE *output_open(const char *path);
-bool output_close(FILE *f, const char *path);
+/* Is `output` another file than `input`?  Complains when it is not. */
+bool output_apart(const char *input, const char *output);
 
 /* The format to write `path` in: --to, or what the name's ending tells, or insula. */
 const char *output_format(const char *path, const struct options *o);

@@ -223,7 +223,9 @@ struct insula_check_options {
     void *progress_context;
 };
 
-/* NULL only when nothing could be checked; a limit gives "unknown" verdicts. */
+/* NULL only when nothing could be checked; a limit gives "unknown" verdicts.  A
+ * certificate that could not be written does not cost them: *error then says why,
+ * beside a result. */
 INSULA_API struct insula_result *
 insula_check(const struct insula_history *history,
              const struct insula_check_options *options, struct insula_error *error);
@@ -329,6 +331,11 @@ struct insula_report_options {
 INSULA_API int insula_report(const char *kind, const struct insula_report_item *item,
                              size_t count, const struct insula_report_options *options,
                              FILE *out, struct insula_error *error);
+/* The same into a file, which appears only when it is whole. */
+INSULA_API int insula_report_file(const char *kind,
+                                  const struct insula_report_item *item, size_t count,
+                                  const struct insula_report_options *options,
+                                  const char *path, struct insula_error *error);
 
 /* Write a smallest sub-history that still fails `level` (NULL: the weakest level that
  * failed) to `path` in `format` (NULL: insula). */

@@ -84,7 +84,7 @@ struct insula_result *insula_check(const struct insula_history *history,
     if (st == INS_OK)
         ins_try_without_sessions(history->history, &check, r);
     if (st == INS_OK && o->certificate && !save_certificate(r, o->certificate, &err))
-        st = err.status;
+        (void)ins_handle_error(error, &err);
     struct insula_result *out = st == INS_OK ? ins_alloc0(1, sizeof *out) : NULL;
     if (!out) {
         ins_result_free(r);

@@ -1,8 +1,11 @@
 #include "handle.h"
 
+#include "base/outfile.h"
 #include "explain/texts.h"
 #include "report/promised.h"
 #include "report/schema.h"
+
+#include <errno.h>
 
 enum { DEFAULT_WIDTH = 80 };
 
@@ -63,6 +66,42 @@ int insula_report(const char *kind, const struct insula_report_item *item, size_
     const enum ins_status st = w->write(&b, inner, count, &o, &err);
     ins_free(inner);
     return finish(&b, st, &err, error);
+}
+
+/* The stream is closed here, whatever came of it. */
+static int report_and_close(const char *kind, const struct insula_report_item *item,
+                            size_t count, const struct insula_report_options *options,
+                            FILE *out, struct insula_error *error)
+{
+    const int failed = insula_report(kind, item, count, options, out, error);
+    if (fclose(out) && !failed)
+        return ins_handle_fail(error, INSULA_E_IO, "cannot write: %s",
+                               strerrordesc_np(errno));
+    return failed;
+}
+
+int insula_report_file(const char *kind, const struct insula_report_item *item,
+                       size_t count, const struct insula_report_options *options,
+                       const char *path, struct insula_error *error)
+{
+    struct ins_outfile file;
+    struct ins_error err = {0};
+    if (ins_outfile_open(&file, path, &err) == INS_OK) {
+        FILE *out = ins_outfile_stream(&file);
+        struct insula_error inner = {0};
+        if (!out)
+            (void)ins_nomem(&err, "the output");
+        else if (report_and_close(kind, item, count, options, out, &inner))
+            (void)ins_fail(&err, (enum ins_status)inner.status, 0, "%s", inner.message);
+        if (err.status == INS_OK)
+            (void)ins_outfile_commit(&file, &err);
+        else
+            ins_outfile_abandon(&file);
+    }
+    if (err.status == INS_OK)
+        return INSULA_OK;
+    ins_error_in_file(&err, path);
+    return ins_handle_error(error, &err);
 }
 
 int insula_explain(const char *name, const struct insula_report_options *options,

@@ -1,5 +1,8 @@
 #include "certificate.h"
 
+#include "base/outfile.h"
+
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -164,11 +167,19 @@ enum ins_status ins_certificate_save(const struct ins_certificate *c, const char
 {
     if (c->text.failed)
         return ins_nomem(err, "the certificate");
-    FILE *f = fopen(path, "wb");
-    if (!f)
-        return ins_fail(err, INS_E_IO, 0, "cannot create '%s'", path);
-    const size_t n = fwrite(c->text.at, 1, c->text.len, f);
-    if (fclose(f) != 0 || n != c->text.len)
-        return ins_fail(err, INS_E_IO, 0, "cannot write '%s'", path);
-    return INS_OK;
+    struct ins_outfile out;
+    enum ins_status st = ins_outfile_open(&out, path, err);
+    if (st == INS_OK) {
+        FILE *f = ins_outfile_stream(&out);
+        const size_t n = f ? fwrite(c->text.at, 1, c->text.len, f) : 0;
+        if (!f || fclose(f) != 0 || n != c->text.len)
+            st = ins_fail(err, INS_E_IO, 0, "cannot write: %s", strerrordesc_np(errno));
+        if (st == INS_OK)
+            st = ins_outfile_commit(&out, err);
+        else
+            ins_outfile_abandon(&out);
+    }
+    if (st != INS_OK && err)
+        ins_error_in_file(err, path);
+    return st;
 }

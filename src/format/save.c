@@ -2,6 +2,7 @@
 #include "format/format.h"
 
 #include "base/mem.h"
+#include "base/outfile.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,8 +14,6 @@
 
 #include <zlib.h>
 #include <zstd.h>
-
-enum { PATH_SIZE = 4096 };
 
 /* ---- packing, as streams that write to another stream ---- */
 
@@ -68,10 +67,14 @@ static int zst_cookie_close(void *cookie)
 static FILE *open_zst(int fd)
 {
     struct zst_sink *z = ins_alloc0(1, sizeof *z);
-    if (!z)
+    if (!z) {
+        (void)close(fd);
         return NULL;
+    }
     z->stream = ZSTD_createCStream();
     z->file = z->stream ? fdopen(fd, "wb") : NULL;
+    if (!z->file)
+        (void)close(fd);
     FILE *f = z->file ? fopencookie(z, "wb",
                                     (cookie_io_functions_t){.write = zst_cookie_write,
                                                             .close = zst_cookie_close})
@@ -92,7 +95,9 @@ static FILE *open_gz(int fd)
                               (cookie_io_functions_t){.write = gz_cookie_write,
                                                       .close = gz_cookie_close})
                 : NULL;
-    if (!f && z)
+    if (!z)
+        (void)close(fd);
+    else if (!f)
         (void)gzclose(z);
     return f;
 }
@@ -103,11 +108,17 @@ static bool ends_with(const char *s, const char *end)
     return n > m && !strcmp(s + n - m, end);
 }
 
+/* fd is the stream's, or closed when there is none. */
 static FILE *open_packed(int fd, const char *path)
 {
     if (ends_with(path, ".gz"))
         return open_gz(fd);
-    return ends_with(path, ".zst") ? open_zst(fd) : fdopen(fd, "wb");
+    if (ends_with(path, ".zst"))
+        return open_zst(fd);
+    FILE *f = fdopen(fd, "wb");
+    if (!f)
+        (void)close(fd);
+    return f;
 }
 
 /* ---- writing ---- */
@@ -136,67 +147,32 @@ static enum ins_status temporary_name(const char *path, char *out,
     size_t len = strlen(path);
     while (len > 1 && path[len - 1] == '/')
         len--;
-    const int n = snprintf(out, PATH_SIZE, "%.*s.tmp-XXXXXX", (int)len, path);
-    if (len > PATH_SIZE || n < 0 || n >= PATH_SIZE)
+    const int n = snprintf(out, INS_PATH_SIZE, "%.*s.tmp-XXXXXX", (int)len, path);
+    if (len > INS_PATH_SIZE || n < 0 || n >= INS_PATH_SIZE)
         return ins_fail(err, INS_E_IO, 0, "the path is too long");
     return INS_OK;
-}
-
-/* A pipe or a device: written in place. */
-static bool is_special(const char *path)
-{
-    struct stat sb;
-    return !stat(path, &sb) && !S_ISREG(sb.st_mode) && !S_ISDIR(sb.st_mode);
-}
-
-static enum ins_status save_special(const struct ins_format *f,
-                                    const struct ins_history *h, const char *path,
-                                    struct ins_error *err)
-{
-    FILE *file = fopen(path, "we");
-    if (!file)
-        return cannot(err, "open");
-    enum ins_status st = write_to(f, h, file, err);
-    if (fclose(file) && st == INS_OK)
-        st = cannot(err, "write");
-    return st;
-}
-
-/* mkstemp's files are private; a history is as readable as any other new file. */
-static void usual_mode(int fd)
-{
-    const mode_t mask = umask(0);
-    (void)umask(mask);
-    (void)fchmod(fd, 0666 & ~mask);
 }
 
 static enum ins_status save_file(const struct ins_format *f,
                                  const struct ins_history *h, const char *path,
                                  struct ins_error *err)
 {
-    char temporary[PATH_SIZE];
-    if (is_special(path))
-        return save_special(f, h, path, err);
-    enum ins_status st = temporary_name(path, temporary, err);
+    struct ins_outfile out;
+    enum ins_status st = ins_outfile_open(&out, path, err);
     if (st != INS_OK)
         return st;
-    const int fd = mkostemp(temporary, O_CLOEXEC);
-    if (fd < 0)
-        return cannot(err, "create");
-    usual_mode(fd);
-    FILE *file = open_packed(fd, path);
+    const int fd = fcntl(out.fd, F_DUPFD_CLOEXEC, 0);
+    FILE *file = fd < 0 ? NULL : open_packed(fd, path);
     if (!file) {
-        (void)close(fd);
         st = ins_nomem(err, "the output");
     } else {
         st = write_to(f, h, file, err);
         if (fclose(file) && st == INS_OK)
             st = cannot(err, "write");
     }
-    if (st == INS_OK && rename(temporary, path))
-        st = cannot(err, "rename to the final name");
-    if (st != INS_OK)
-        (void)unlink(temporary);
+    if (st == INS_OK)
+        return ins_outfile_commit(&out, err);
+    ins_outfile_abandon(&out);
     return st;
 }
 
@@ -218,7 +194,7 @@ static enum ins_status save_directory(const struct ins_format *f,
                                       const struct ins_history *h, const char *path,
                                       struct ins_error *err)
 {
-    char temporary[PATH_SIZE];
+    char temporary[INS_PATH_SIZE];
     enum ins_status st = temporary_name(path, temporary, err);
     if (st != INS_OK)
         return st;
@@ -243,7 +219,7 @@ static enum ins_status save_as(const struct ins_format *f, const struct ins_hist
                                const char *path, struct ins_error *err)
 {
     struct stat sb;
-    char file[PATH_SIZE];
+    char file[INS_PATH_SIZE];
     const bool standard = !strcmp(path, "-");
     if (f->directory)
         return standard

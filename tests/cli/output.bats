@@ -1,0 +1,95 @@
+# Files that are written: never over what is read, whole or not at all.
+bats_require_minimum_version 1.5.0
+load common
+
+history() {
+    "$INSULA" gen -q --level rc --txns 200 --keys 10 --no-times --seed 3 -o h.insula
+    cp h.insula kept
+}
+
+@test "a history is never the output, under whatever name" {
+    history
+    ln h.insula hard
+    ln -s h.insula soft
+    for name in h.insula ./h.insula hard soft; do
+        for option in html dot svg junit counterexample certificate; do
+            run -3 "$INSULA" check "--$option" $name h.insula
+            [[ $output == *"h.insula' is read, it cannot be written"* ]]
+            cmp h.insula kept
+        done
+    done
+    run -3 "$INSULA" check --html h.insula - <h.insula
+    run -3 "$INSULA" convert -t insulab h.insula h.insula
+    [[ $output == *"is read, it cannot be written"* ]]
+    run -3 "$INSULA" convert -t insulab soft hard
+    run -3 "$INSULA" convert -t insulab - h.insula <soft
+    cmp h.insula kept
+    # With several histories, any of them.
+    "$INSULA" gen -q --txns 10 --seed 1 -o other
+    run -3 "$INSULA" check --junit h.insula other h.insula
+    cmp h.insula kept
+}
+
+@test "two outputs are two files" {
+    history
+    run -3 "$INSULA" check --html out --junit out h.insula
+    [[ $output == *"--html and --junit are both to be 'out'"* ]]
+    [ ! -e out ]
+    "$INSULA" check -q --html /dev/null --junit /dev/null h.insula || [ $? -eq 1 ]
+}
+
+@test "an output that cannot be written does not cost the verdicts" {
+    history
+    "$INSULA" check -q h.insula >expected || [ $? -eq 1 ]
+    sed -i -E 's/[0-9.]+ m?s$//; s/ +[0-9.]+ m?s / /' expected
+    for option in html dot svg junit counterexample certificate; do
+        run -3 --separate-stderr "$INSULA" check -q "--$option" /dev/full h.insula
+        [[ $stderr == *"/dev/full"* ]]
+        sed -E 's/[0-9.]+ m?s$//; s/ +[0-9.]+ m?s / /' <<<"$output" | cmp - expected
+    done
+}
+
+@test "what cannot be written whole leaves what was there, and nothing beside it" {
+    history
+    mkdir out
+    for option in html dot svg junit counterexample certificate; do
+        echo "as before" >out/file
+        # No byte may be written to any file.
+        run -3 bash -c "ulimit -f 0; trap '' XFSZ; exec \"$INSULA\" check -q --$option out/file h.insula 2>&1 >/dev/null"
+        [[ $output == *"out/file"* ]]
+        [ "$(cat out/file)" = "as before" ]
+        [ "$(ls -A out)" = file ]
+    done
+    for format in insula insulab plume edn json dbcop; do
+        run -3 bash -c "ulimit -f 0; trap '' XFSZ; exec \"$INSULA\" convert -q --lossy -t $format h.insula out/file 2>&1 >/dev/null"
+        [ "$(cat out/file)" = "as before" ]
+        [ "$(ls -A out)" = file ]
+        run -3 bash -c "ulimit -f 0; trap '' XFSZ; exec \"$INSULA\" gen -q --lossy --seed 1 -t $format -o out/new 2>&1 >/dev/null"
+        [ "$(ls -A out)" = file ]
+    done
+}
+
+@test "a file keeps its mode, and a link stays a link" {
+    history
+    echo old >target
+    chmod 640 target
+    ln -s target link
+    "$INSULA" check -q --html link h.insula >/dev/null || [ $? -eq 1 ]
+    [ -L link ]
+    [ "$(stat -c %a target)" = 640 ]
+    grep -q "<html" target
+    (umask 027; "$INSULA" check -q --html new h.insula >/dev/null || [ $? -eq 1 ])
+    [ "$(stat -c %a new)" = 640 ]
+}
+
+@test "Ctrl-C while a file is written leaves nothing" {
+    mkdir out
+    "$INSULA" gen -q --txns 3000000 --seed 1 -o out/h.insula &
+    pid=$!
+    sleep 1.5
+    kill -INT "$pid" || true
+    status=0
+    wait "$pid" || status=$?
+    [ "$status" -eq 130 ] || [ "$status" -eq 0 ]
+    [ -z "$(ls -A out | grep -v '^h.insula$')" ]
+}
