@@ -38,6 +38,20 @@ static struct ins_report_item item_of(const struct insula_report_item *in)
         .load_seconds = in->history ? in->history->load_seconds : 0};
 }
 
+/* The path as people see it; NULL and a->failed when there is no memory. */
+static const char *shown_path(struct ins_arena *a, const char *path)
+{
+    struct ins_buf b = {0};
+    ins_buf_shown(&b, path, strlen(path));
+    ins_buf_char(&b, '\0');
+    char *out = b.failed ? NULL : INS_ARENA_NEW(a, char, b.len);
+    if (out)
+        memcpy(out, b.at, b.len);
+    a->failed |= !out;
+    ins_buf_release(&b);
+    return out;
+}
+
 /* Flush `b` after a writer that ended with `st`, and release it. */
 static int finish(struct ins_buf *b, enum ins_status st, struct ins_error *err,
                   struct insula_error *error)
@@ -58,13 +72,23 @@ int insula_report(const char *kind, const struct insula_report_item *item, size_
     struct ins_report_item *inner = INS_NEW(struct ins_report_item, count + 1);
     if (!inner)
         return ins_handle_fail(error, INSULA_E_NOMEM, "out of memory for a report");
-    for (size_t i = 0; i < count; i++)
+    struct ins_arena names = {0};
+    for (size_t i = 0; i < count; i++) {
         inner[i] = item_of(&item[i]);
+        if (strcmp(kind, "json") != 0) /* where a name is data and not text */
+            inner[i].path = shown_path(&names, inner[i].path);
+    }
+    if (names.failed) {
+        ins_free(inner);
+        ins_arena_release(&names);
+        return ins_handle_fail(error, INSULA_E_NOMEM, "out of memory for a report");
+    }
     const struct ins_report_options o = options_of(options);
     struct ins_error err = {0};
     struct ins_buf b = {.sink = out};
     const enum ins_status st = w->write(&b, inner, count, &o, &err);
     ins_free(inner);
+    ins_arena_release(&names);
     return finish(&b, st, &err, error);
 }
 

@@ -113,25 +113,75 @@ static size_t utf8_len(const unsigned char *s, size_t left)
     return n;
 }
 
+/* The code point of a well-formed sequence of n bytes. */
+static uint32_t code_point(const unsigned char *s, size_t n)
+{
+    uint32_t c = n == 1 ? s[0] : s[0] & (0x7fu >> n);
+    for (size_t i = 1; i < n; i++)
+        c = c << 6 | (s[i] & 0x3fu);
+    return c;
+}
+
+/* Does a code point show nothing, or change how what is around it is shown?  Controls,
+ * marks of direction, separators of lines, the byte order mark, and what is no
+ * character at all. */
+static int is_hidden(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e ||
+           c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+           (c >= 0x2066 && c <= 0x2069) || (c >= 0xfdd0 && c <= 0xfdef) ||
+           c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) || (c & 0xfffe) == 0xfffe;
+}
+
+/* A code point that is hidden, so that it is seen. */
+static void put_hidden(struct ins_buf *b, uint32_t c)
+{
+    ins_buf_fmt(b, c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
+}
+
+/* In JSON every code point can be written, beyond 16 bits as two. */
+static void put_json_escape(struct ins_buf *b, uint32_t c)
+{
+    if (c == '\n')
+        ins_buf_text(b, "\\n");
+    else if (c < 0x10000)
+        ins_buf_fmt(b, "\\u%04x", c);
+    else
+        ins_buf_fmt(b, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
+}
+
 void ins_buf_json(struct ins_buf *b, const char *s, size_t len)
 {
     ins_buf_char(b, '"');
     for (size_t i = 0; i < len;) {
-        const unsigned char c = (unsigned char)s[i];
-        const size_t n = utf8_len((const unsigned char *)s + i, len - i);
+        const unsigned char *const at = (const unsigned char *)s + i;
+        const size_t n = utf8_len(at, len - i);
+        const uint32_t c = n ? code_point(at, n) : 0;
         if (!n)
             ins_buf_text(b, "\xef\xbf\xbd");
         else if (c == '"' || c == '\\')
-            ins_buf_fmt(b, "\\%c", c);
-        else if (c == '\n')
-            ins_buf_text(b, "\\n");
-        else if (c < 0x20 || c == 0x7f)
-            ins_buf_fmt(b, "\\u%04x", c);
+            ins_buf_fmt(b, "\\%c", (char)c);
+        else if (is_hidden(c))
+            put_json_escape(b, c);
         else
             ins_buf_bytes(b, s + i, n);
         i += n ? n : 1;
     }
     ins_buf_char(b, '"');
+}
+
+void ins_buf_shown(struct ins_buf *b, const char *s, size_t len)
+{
+    for (size_t i = 0; i < len;) {
+        const unsigned char *const at = (const unsigned char *)s + i;
+        const size_t n = utf8_len(at, len - i);
+        const uint32_t c = n ? code_point(at, n) : *at;
+        if (!n || is_hidden(c))
+            put_hidden(b, c);
+        else
+            ins_buf_bytes(b, s + i, n);
+        i += n ? n : 1;
+    }
 }
 
 void ins_buf_quoted(struct ins_buf *b, const char *s, size_t len, const char *escape)
@@ -159,10 +209,11 @@ void ins_buf_quoted(struct ins_buf *b, const char *s, size_t len, const char *es
 void ins_buf_xml(struct ins_buf *b, const char *s, size_t len)
 {
     for (size_t i = 0; i < len;) {
-        const unsigned char c = (unsigned char)s[i];
-        const size_t n = utf8_len((const unsigned char *)s + i, len - i);
-        if (!n || (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
-            ins_buf_text(b, "\xef\xbf\xbd");
+        const unsigned char *const at = (const unsigned char *)s + i;
+        const size_t n = utf8_len(at, len - i);
+        const uint32_t c = n ? code_point(at, n) : *at;
+        if (!n || (is_hidden(c) && c != '\n' && c != '\t'))
+            put_hidden(b, c);
         else if (c == '&')
             ins_buf_text(b, "&amp;");
         else if (c == '<')

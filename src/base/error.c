@@ -1,5 +1,7 @@
 #include "error.h"
 
+#include "buf.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +46,7 @@ void ins_error_in_file(struct ins_error *err, const char *file)
         (void)snprintf(err->file, sizeof err->file, "%s", file);
 }
 
-void ins_error_format(const struct ins_error *err, char *out, size_t size)
+static void format(const struct ins_error *err, char *out, size_t size)
 {
     if (err->line)
         (void)snprintf(out, size, "%s%s%" PRIu64 ": %s", err->file,
@@ -55,4 +57,22 @@ void ins_error_format(const struct ins_error *err, char *out, size_t size)
     else
         (void)snprintf(out, size, "%s%s%s", err->file, err->file[0] ? ": " : "",
                        err->text);
+}
+
+/* Messages quote names of files and pieces of input: nothing of them reaches a terminal
+ * as anything but text. */
+void ins_error_format(const struct ins_error *err, char *out, size_t size)
+{
+    struct ins_buf shown = {0};
+    format(err, out, size);
+    ins_buf_shown(&shown, out, strlen(out));
+    if (!shown.failed && shown.len < size && shown.len) {
+        memcpy(out, shown.at, shown.len);
+        out[shown.len] = '\0';
+    } else {
+        for (char *c = out; *c; c++)
+            if ((unsigned char)*c < ' ' || (unsigned char)*c > '~')
+                *c = '?';
+    }
+    ins_buf_release(&shown);
 }

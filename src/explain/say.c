@@ -29,13 +29,7 @@ static size_t cut(const char *s, size_t len, size_t most)
 static void say_text(struct ins_buf *b, const char *s, size_t len)
 {
     const size_t shown = cut(s, len, LONGEST_TEXT);
-    for (size_t i = 0; i < shown; i++) {
-        const unsigned char c = (unsigned char)s[i];
-        if (c < ' ' || c == 0x7f)
-            ins_buf_fmt(b, "\\x%02x", c);
-        else
-            ins_buf_char(b, s[i]);
-    }
+    ins_buf_shown(b, s, shown);
     if (shown < len)
         ins_buf_text(b, "…");
 }
