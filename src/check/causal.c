@@ -16,12 +16,16 @@
  * how many of the first ones are all before it.  A read looks at them from the latest
  * back: behind a writer that is before t3, what is before that writer need not be
  * looked at.  That is mostly a handful.  When it is not, the last writer of each
- * session is searched instead, so that no read costs more than O(k). */
+ * session is searched instead, so that no read costs more than O(k).
+ *
+ * Where sessions are many, most have nothing to do with a given transaction: then a
+ * clock lists the sessions of which something is before, as long as these are few. */
 #include "weak.h"
 
 #include "base/pool.h"
 
 enum { FEW_WRITERS = 48, MAX_SLICES = 16, BLOCK = 1024, POLL_WORK = 1 << 20 };
+enum { MANY_SESSIONS = 4096, SPARSE_SHARE = 8 };
 
 /* The writers of a crowded key in one session: key_writer[begin .. end). */
 struct group {
@@ -35,9 +39,10 @@ struct causal {
     struct ins_weak *w;
     const ins_txn *order;
     uint32_t n;
-    uint32_t longest;   /* transaction, in operations */
-    uint32_t *last_use; /* by transaction: position of its last successor, 0: none */
-    uint32_t *crowd;    /* by key: first group, INS_NONE for keys with few writers */
+    uint32_t longest;    /* transaction, in operations */
+    uint32_t *last_use;  /* by transaction: position of its last successor, 0: none */
+    uint32_t *crowd;     /* by key: first group, INS_NONE for keys with few writers */
+    uint32_t *crowd_end; /* by key, with many sessions: after its last group */
     struct ins_vec_group group;
     /* Writers of crowded keys that have passed, at the places of their key and slice in
      * key_writer; and how many of the first of them are all before it. */
@@ -55,6 +60,16 @@ struct turn {
 
 enum { TURNS = 8, BOUNDS_AHEAD = 4, LISTS_AHEAD = 1 };
 
+/* A clock as a list: the last transaction that is before, for n of the sessions. */
+struct entry {
+    uint32_t at; /* session, counted from the slice's first */
+    ins_txn last;
+};
+struct sparse_clock {
+    uint32_t n;
+    struct entry entry[];
+};
+
 /* One thread's sessions [first, last) and its part of every clock.  A clock has, for
  * each of these sessions, the last transaction that is before, itself included. */
 struct slice {
@@ -66,6 +81,13 @@ struct slice {
     uint32_t *clock;          /* by transaction: its clock, or INS_NONE */
     uint32_t *now;            /* what is before the current transaction */
     uint32_t *zero;
+    /* With many sessions: the clocks that are lists, by transaction, else NULL; which
+     * of `now` are not 0, unless `dense`; and a list spread out, zero but for a moment.
+     */
+    struct sparse_clock **list;
+    struct ins_vec_u32 touched;
+    bool dense;
+    uint32_t *spread;
     uint64_t *start;    /* by key: its first place in c->passed, when it is crowded */
     uint32_t *n_passed; /* by key */
     struct ins_vec_inferred out;
@@ -134,6 +156,92 @@ static bool in_slice(const struct slice *s, uint32_t session)
     return session >= s->first && session < s->last;
 }
 
+/* ---- clocks that are lists ---- */
+
+static void clear_now(struct slice *s)
+{
+    if (s->dense)
+        memset(s->now, 0, s->width * sizeof *s->now);
+    for (size_t i = 0; !s->dense && i < s->touched.len; i++)
+        s->now[s->touched.at[i]] = 0;
+    s->touched.len = 0;
+    s->dense = false;
+}
+
+static void touch(struct slice *s, uint32_t at, ins_txn last)
+{
+    if (!s->now[at])
+        ins_vec_u32_push(&s->touched, at);
+    if (s->now[at] < last)
+        s->now[at] = last;
+}
+
+static void add_clock(struct slice *s, ins_txn t)
+{
+    const struct sparse_clock *const list = s->list[t];
+    for (uint32_t i = 0; list && i < list->n; i++)
+        touch(s, list->entry[i].at, list->entry[i].last);
+    if (list)
+        return;
+    join(s, clock_at(s, s->clock[t]));
+    s->dense = true;
+}
+
+/* As gather below.  The work it was. */
+static uint64_t gather_lists(struct slice *s, const struct turn *turn)
+{
+    const struct ins_weak *w = s->c->w;
+    const struct ins_history *h = w->h;
+    uint64_t work = s->touched.len;
+    clear_now(s);
+    if (w->prev[turn->t] != INS_NONE)
+        add_clock(s, w->prev[turn->t]);
+    for (uint32_t i = 0; i < turn->n_reads; i++) {
+        const ins_txn from = h->op_from[turn->read[i]];
+        if (from == INS_INIT)
+            continue;
+        const uint32_t session = ins_session_of(w, from);
+        if (!in_slice(s, session) || s->now[session - s->first] < from)
+            add_clock(s, from);
+        work += s->list[from] ? s->list[from]->n : s->width;
+    }
+    s->failed |= s->touched.failed != 0;
+    return work + (s->dense ? s->width : 0);
+}
+
+/* Keep `now` and t as a list.  False when it is too long for one, or without memory. */
+static bool keep_list(struct slice *s, ins_txn t, uint32_t session)
+{
+    if (s->dense) { /* which are they?  Joining took as long as to look */
+        s->touched.len = 0;
+        for (uint32_t at = 0;
+             at < s->width && s->touched.len <= s->width / SPARSE_SHARE; at++)
+            if (s->now[at])
+                ins_vec_u32_push(&s->touched, at);
+        s->failed |= s->touched.failed != 0;
+    }
+    if (s->failed || s->touched.len >= s->width / SPARSE_SHARE)
+        return false;
+    struct sparse_clock *const list =
+        ins_alloc(sizeof *list + (s->touched.len + 1) * sizeof *list->entry, 1);
+    s->list[t] = list;
+    if (!list) {
+        s->failed = true;
+        return false;
+    }
+    list->n = 0;
+    for (size_t i = 0; i < s->touched.len; i++) {
+        const uint32_t at = s->touched.at[i];
+        if (!in_slice(s, session) || at != session - s->first)
+            list->entry[list->n++] = (struct entry){at, s->now[at]};
+    }
+    if (in_slice(s, session))
+        list->entry[list->n++] = (struct entry){session - s->first, t};
+    return true;
+}
+
+/* ---- clocks that are arrays ---- */
+
 /* What is before t: its session's previous transaction and its writers. */
 static void gather(struct slice *s, const struct turn *turn)
 {
@@ -161,7 +269,14 @@ static void gather(struct slice *s, const struct turn *turn)
 
 static void drop(struct slice *s, ins_txn t, uint32_t position)
 {
-    if (s->c->last_use[t] != position || s->clock[t] == INS_NONE)
+    if (s->c->last_use[t] != position)
+        return;
+    if (s->list && s->list[t]) {
+        ins_free(s->list[t]);
+        s->list[t] = NULL;
+        return;
+    }
+    if (s->clock[t] == INS_NONE)
         return;
     ins_vec_u32_push(&s->spare, s->clock[t]);
     s->clock[t] = INS_NONE;
@@ -177,8 +292,10 @@ static bool settle(struct slice *s, const struct turn *turn, uint32_t session,
         drop(s, s->c->w->prev[t], position);
     for (uint32_t i = 0; i < turn->n_reads; i++)
         drop(s, h->op_from[turn->read[i]], position);
-    if (!s->c->last_use[t])
+    if (!s->c->last_use[t] || (s->list && keep_list(s, t, session)))
         return true;
+    if (s->failed)
+        return false;
     const uint32_t clock = take_clock(s);
     if (clock == INS_NONE)
         return false;
@@ -303,6 +420,55 @@ static void infer_crowded(struct slice *s, uint32_t op, const uint32_t *known)
     }
 }
 
+/* The sessions of which something is before t3, each with its writers of the key. */
+static void infer_listed(struct slice *s, uint32_t op, const uint32_t *known)
+{
+    const struct causal *c = s->c;
+    const struct ins_history *h = c->w->h;
+    const ins_key k = ins_op_key(h, op);
+    for (size_t i = 0; i < s->touched.len; i++) {
+        const uint32_t at = s->touched.at[i], session = s->first + at;
+        if (s->now[at] <= known[at])
+            continue;
+        uint32_t low = c->crowd[k], high = c->crowd_end[k];
+        while (low < high) {
+            const uint32_t mid = low + (high - low) / 2;
+            if (c->group.at[mid].session < session)
+                low = mid + 1;
+            else
+                high = mid;
+        }
+        if (low == c->crowd_end[k] || c->group.at[low].session != session)
+            continue;
+        struct group *const g = &c->group.at[low];
+        const uint64_t end = last_up_to(h, g, s->now[at]);
+        const ins_txn t2 = end > g->begin ? h->key_writer[end - 1] : INS_INIT;
+        if (t2 > known[at] && t2 != h->op_from[op])
+            ins_vec_inferred_push(&s->out,
+                                  (struct ins_inferred){t2, h->op_from[op], op});
+    }
+}
+
+/* The clock of t1, spread out if it is a list. */
+static const uint32_t *known_of(struct slice *s, ins_txn t1)
+{
+    if (t1 == INS_INIT)
+        return s->zero;
+    const struct sparse_clock *const list = s->list ? s->list[t1] : NULL;
+    if (!list)
+        return clock_at(s, s->clock[t1]);
+    for (uint32_t i = 0; i < list->n; i++)
+        s->spread[list->entry[i].at] = list->entry[i].last;
+    return s->spread;
+}
+
+static void forget_known(struct slice *s, ins_txn t1)
+{
+    const struct sparse_clock *const list = s->list ? s->list[t1] : NULL;
+    for (uint32_t i = 0; list && i < list->n; i++)
+        s->spread[list->entry[i].at] = 0;
+}
+
 /* t, which writes crowded key k, has passed. */
 static void pass_writer(struct slice *s, ins_txn t, ins_key k)
 {
@@ -347,11 +513,16 @@ static void infer(struct slice *s, const struct turn *turn)
         if (h->key_writer_off[k] == h->key_writer_off[k + 1])
             continue;
         const ins_txn t1 = h->op_from[op];
-        const uint32_t *known = t1 == INS_INIT ? s->zero : clock_at(s, s->clock[t1]);
-        if (h->key_writer_off[k + 1] - h->key_writer_off[k] > FEW_WRITERS)
-            infer_crowded(s, op, known);
-        else
+        const uint32_t *known = known_of(s, t1);
+        if (h->key_writer_off[k + 1] - h->key_writer_off[k] <= FEW_WRITERS)
             infer_few(s, op, known);
+        else if (!s->list)
+            infer_crowded(s, op, known);
+        else if (s->dense)
+            infer_by_session(s, op, known);
+        else
+            infer_listed(s, op, known);
+        forget_known(s, t1);
     }
 }
 
@@ -384,7 +555,7 @@ static void fetch_lists(const struct slice *s, const struct turn *turn)
     for (uint32_t i = 0; i < turn->n_reads; i++) {
         const uint32_t op = turn->read[i];
         const ins_key k = ins_op_key(h, op);
-        if (s->c->crowd && s->c->crowd[k] != INS_NONE) {
+        if (s->start && s->c->crowd[k] != INS_NONE) {
             const uint64_t last = s->start[k] + s->n_passed[k];
             __builtin_prefetch(s->c->passed + last - (last != 0));
             __builtin_prefetch(s->c->covers + last - (last != 0));
@@ -412,16 +583,20 @@ static void run_slice(void *context, unsigned i)
             prepare(s, p + BOUNDS_AHEAD);
         if (p + LISTS_AHEAD < c->n)
             fetch_lists(s, &s->turn[(p + LISTS_AHEAD) % TURNS]);
-        gather(s, turn);
+        if (s->list) {
+            work += gather_lists(s, turn) + turn->n_reads;
+        } else {
+            gather(s, turn);
+            work += (uint64_t)(turn->n_reads + 1) * s->width;
+        }
         infer(s, turn);
         const uint32_t session = ins_session_of(c->w, turn->t);
-        if (c->crowd && in_slice(s, session))
+        if (c->crowd && !s->list && in_slice(s, session))
             pass_writes(s, turn->t);
         if (!settle(s, turn, session, p + 1)) {
             s->failed = true;
             return;
         }
-        work += (uint64_t)(turn->n_reads + 1) * s->width;
         if (work > POLL_WORK) {
             work = 0;
             ins_limit_at(c->w->limit, p);
@@ -468,7 +643,8 @@ static bool group_crowded(struct causal *c)
     if (!any)
         return true;
     c->crowd = INS_NEW(uint32_t, h->n_keys);
-    if (!c->crowd)
+    c->crowd_end = h->n_sessions > MANY_SESSIONS ? INS_NEW(uint32_t, h->n_keys) : NULL;
+    if (!c->crowd || (h->n_sessions > MANY_SESSIONS && !c->crowd_end))
         return false;
     for (ins_key k = 0; k < h->n_keys; k++) {
         const uint64_t begin = h->key_writer_off[k], end = h->key_writer_off[k + 1];
@@ -481,6 +657,8 @@ static bool group_crowded(struct causal *c)
                 return false;
             c->group.at[c->group.len - 1].end = i + 1;
         }
+        if (c->crowd_end)
+            c->crowd_end[k] = (uint32_t)c->group.len;
     }
     c->passed = INS_NEW(ins_txn, h->key_writer_off[h->n_keys]);
     c->covers = INS_NEW(uint32_t, h->key_writer_off[h->n_keys]);
@@ -533,6 +711,12 @@ static bool start_slice(struct slice *s)
     s->wide = __builtin_cpu_supports("avx2");
 #endif
     const uint32_t n = s->c->w->h->n_txns;
+    if (s->width > MANY_SESSIONS) {
+        s->list = INS_NEW0(struct sparse_clock *, n);
+        s->spread = INS_NEW0(uint32_t, s->width);
+        if (!s->list || !s->spread)
+            return false;
+    }
     s->clock = INS_NEW(uint32_t, n);
     s->now = INS_NEW0(uint32_t, s->width);
     s->zero = INS_NEW0(uint32_t, s->width);
@@ -543,7 +727,8 @@ static bool start_slice(struct slice *s)
         if (!s->turn[i].read)
             return false;
     }
-    return s->clock && s->now && s->zero && (!s->c->crowd || place_passed(s));
+    return s->clock && s->now && s->zero &&
+           (!s->c->crowd || s->list || place_passed(s));
 }
 
 static void release_slice(struct slice *s)
@@ -552,6 +737,11 @@ static void release_slice(struct slice *s)
         ins_free(s->block[i]);
     ins_free(s->block);
     ins_vec_u32_release(&s->spare);
+    for (ins_txn t = 0; s->list && t < s->c->w->h->n_txns; t++)
+        ins_free(s->list[t]);
+    ins_free(s->list);
+    ins_free(s->spread);
+    ins_vec_u32_release(&s->touched);
     ins_free(s->clock);
     ins_free(s->now);
     ins_free(s->zero);
@@ -600,6 +790,7 @@ enum ins_status ins_infer_causal(struct ins_weak *w, const ins_txn *order, uint3
         release_slice(&slice[i]);
     ins_free(c.last_use);
     ins_free(c.crowd);
+    ins_free(c.crowd_end);
     ins_free(c.passed);
     ins_free(c.covers);
     ins_vec_group_release(&c.group);
