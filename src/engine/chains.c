@@ -1,4 +1,5 @@
-/* chains.c - chains for the clocks where session order does not count.
+/* chains.c - chains for the clocks where session order does not count, or where there
+ * are too many sessions for a clock to have an entry for each.
  *
  * A cover of the known graph by paths: transactions are taken in topological order, and
  * each goes on with a chain whose last transaction is one of its predecessors, or else
@@ -153,7 +154,7 @@ static bool group_by_chain(struct ins_engine *e)
 void ins_chains(struct ins_engine *e)
 {
     const size_t n = e->h->n_txns;
-    if (e->model.sessions || e->chain)
+    if (e->by_session || e->chain)
         return;
     struct cover c = {.e = e, .last = INS_NEW(uint32_t, n)};
     c.order = INS_NEW(uint32_t, n);

@@ -239,7 +239,7 @@ static bool fill_groups(struct ins_engine *e)
         uint32_t last = INS_NONE;
         for (uint32_t v = e->key_ver[k]; v < e->key_ver[k + 1]; v++) {
             const uint32_t s = h->txn_session[e->ver_txn[v]];
-            if (s == last && e->model.sessions)
+            if (s == last && e->by_session)
                 continue;
             last = s;
             e->group_ver[g] = v;
@@ -664,6 +664,18 @@ bool ins_engine_fits(uint64_t n_ops, uint64_t n_keys, uint64_t n_txns, bool spli
     return n_ops + n_keys < ~INS_LINK_KIND && (n_txns << split) + n_txns < INS_NONE;
 }
 
+/* Sessions are the chains, unless there are so many that clocks would not fit: these
+ * have an entry for each, and the strong levels need three a node. */
+static bool sessions_are_chains(const struct ins_engine *e)
+{
+    enum { MANY_SESSIONS = 1024, CLOCKS = 3 };
+    const uint64_t most = (UINT64_C(1536) << 20) / (CLOCKS * sizeof *e->clock);
+    const uint64_t nodes = (uint64_t)e->h->n_txns << e->split;
+    return e->model.sessions &&
+           (!e->model.versions || e->h->n_sessions <= MANY_SESSIONS ||
+            nodes * e->h->n_sessions <= most);
+}
+
 enum ins_status ins_engine_init(struct ins_engine *e, const struct ins_history *h,
                                 enum ins_level level, struct ins_limit *limit,
                                 struct ins_error *err)
@@ -671,7 +683,8 @@ enum ins_status ins_engine_init(struct ins_engine *e, const struct ins_history *
     *e = (struct ins_engine){.h = h, .level = level, .limit = limit};
     e->model = ins_model_of(level);
     e->split = e->model.split;
-    e->n_chains = e->model.sessions ? h->n_sessions : 0;
+    e->by_session = sessions_are_chains(e);
+    e->n_chains = e->by_session ? h->n_sessions : 0;
     if (!ins_engine_fits(h->n_ops, h->n_keys, h->n_txns, e->model.split))
         return ins_fail(err, INS_E_LIMIT, 0, "%s", INS_TOO_LARGE);
     if (ins_limit_room(limit, bytes_needed(e), err) != INS_OK)

@@ -99,6 +99,7 @@ struct ins_engine {
      * and their lengths.  NULL: sessions are chains, places the numbers of
      * transactions.
      */
+    bool by_session; /* sessions are the chains */
     uint32_t n_chains;
     uint32_t *chain, *place, *chain_len;
     /* Writers of key k by chain: groups group_off[k] .., of chain group_chain[g], in
