@@ -73,8 +73,11 @@ int insula_verify(const struct insula_history *history, const char *certificate,
             .proof_path = o->proof_format ? certificate : NULL,
             .proof_format = o->proof_format};
         st = ins_verify(history->history, in.data, in.size, &verify, &err);
-        if (st == INS_OK)
-            st = ins_input_whole(&in, &err);
+        struct ins_error cut = {0};
+        if (ins_input_whole(&in, &cut) != INS_OK) { /* whatever was made of it */
+            err = cut;
+            st = cut.status;
+        }
         ins_input_release(&in);
     }
     ins_buf_release(&claims);

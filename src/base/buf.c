@@ -245,3 +245,9 @@ void ins_buf_release(struct ins_buf *b)
     ins_free(b->at);
     memset(b, 0, sizeof *b);
 }
+
+void ins_buf_end(struct ins_buf *b, struct ins_buf *text)
+{
+    b->failed |= text->failed;
+    ins_buf_release(text);
+}

@@ -37,5 +37,7 @@ void ins_buf_xml(struct ins_buf *b, const char *s, size_t len);
 /* Write what is left to the sink.  INS_E_IO when anything failed. */
 enum ins_status ins_buf_flush(struct ins_buf *b, struct ins_error *err);
 void ins_buf_release(struct ins_buf *b);
+/* Release `text`, a piece that was made for `b`: b has failed when it has. */
+void ins_buf_end(struct ins_buf *b, struct ins_buf *text);
 
 #endif

@@ -52,7 +52,7 @@ static void against(const struct pen *p, enum ins_kind kind, enum ins_suffix suf
     ins_buf_char(&line, 0);
     if (!line.failed)
         paragraph(p, "Forbidden by", line.at);
-    ins_buf_release(&line);
+    ins_buf_end(p->b, &line);
 }
 
 static void example(const struct pen *p, const char *label, const struct ins_example *e)
@@ -79,7 +79,7 @@ static void explain_kind(const struct pen *p, enum ins_kind kind,
     ins_say_title(&title, kind, suffix);
     ins_buf_char(&title, 0);
     heading(p, name, title.failed ? t->title : title.at);
-    ins_buf_release(&title);
+    ins_buf_end(p->b, &title);
     paragraph(p, NULL, t->meaning);
     paragraph(p, "Definition", t->definition);
     if (ins_suffix_texts[suffix])
@@ -126,7 +126,7 @@ static void level_example(const struct pen *p, const char *label,
     ins_buf_char(&line, 0);
     if (!line.failed)
         example(p, line.at, e);
-    ins_buf_release(&line);
+    ins_buf_end(p->b, &line);
 }
 
 /* "psi, pc": what follows from the level at once, of what can be checked. */
@@ -162,7 +162,7 @@ static void said(const struct pen *p, const char *label, enum ins_level level,
     ins_buf_char(&text, 0);
     if (some && !text.failed)
         paragraph(p, label, text.at);
-    ins_buf_release(&text);
+    ins_buf_end(p->b, &text);
 }
 
 static void explain_level(const struct pen *p, enum ins_level level)
@@ -200,7 +200,7 @@ static void explain_levels(const struct pen *p)
         const size_t named = text.len;
         say_aliases(&text, l);
         ins_wrap(p->b, text.at, text.len > named ? text.len : len, 13, 13, p->width);
-        ins_buf_release(&text);
+        ins_buf_end(p->b, &text);
         ins_buf_char(p->b, '\n');
     }
 }
@@ -271,7 +271,7 @@ static void md_level(struct ins_buf *b, enum ins_level level)
     say_aliases(&names, level);
     if (names.len)
         ins_buf_fmt(b, ". **Other names:** %.*s", (int)names.len, names.at);
-    ins_buf_release(&names);
+    ins_buf_end(b, &names);
     ins_buf_text(b, ".\n\n");
     md_example(b, "It forbids", level_forbids(level));
     md_example(b, "It permits", level_permits(level));
@@ -302,7 +302,7 @@ static void md_variants(struct ins_buf *b)
             if (names.len)
                 ins_buf_fmt(b, "- `%s` is also called %.*s.\n", ins_level_table[l].id,
                             (int)names.len, names.at);
-            ins_buf_release(&names);
+            ins_buf_end(b, &names);
         }
         ins_buf_char(b, '\n');
     }

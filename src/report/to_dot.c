@@ -118,7 +118,7 @@ static enum ins_status put_graph(struct ins_buf *b, const struct ins_history *h,
     for (uint32_t i = 0; i < n; i++)
         put_edge(b, &s, i, &text);
     ins_buf_text(b, "}\n");
-    ins_buf_release(&text);
+    ins_buf_end(b, &text);
     ins_story_release(&s);
     return INS_OK;
 }

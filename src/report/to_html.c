@@ -37,7 +37,7 @@ static void put_json(struct ins_buf *b, const char *s, size_t len)
             ins_buf_char(b, text.at[i]);
     if (text.failed)
         b->failed = 1;
-    ins_buf_release(&text);
+    ins_buf_end(b, &text);
 }
 
 static void put_string(struct ins_buf *b, const char *s)
@@ -477,7 +477,7 @@ static void put_facts(struct ins_buf *b, const struct ins_history *h)
     ins_say_count(&text, h->n_keys);
     ins_buf_text(&text, h->n_keys == 1 ? " key" : " keys");
     put_said(b, &text);
-    ins_buf_release(&text);
+    ins_buf_end(b, &text);
 }
 
 static void put_meaning(struct ins_buf *b, enum ins_level level)
@@ -488,7 +488,7 @@ static void put_meaning(struct ins_buf *b, enum ins_level level)
     if (variant)
         ins_buf_fmt(&text, " %s", variant);
     put_said(b, &text);
-    ins_buf_release(&text);
+    ins_buf_end(b, &text);
 }
 
 static void put_levels(struct ins_buf *b, const struct ins_report_item *item)
@@ -546,7 +546,7 @@ static void put_counts(struct ins_buf *b, const struct ins_result *r)
             ins_buf_char(b, '}');
             first = false;
         }
-    ins_buf_release(&text);
+    ins_buf_end(b, &text);
     ins_buf_char(b, ']');
 }
 
@@ -591,7 +591,7 @@ static enum ins_status put_run(struct ins_buf *b, const struct ins_report_item *
         ins_buf_char(b, ']');
     }
     ins_buf_char(b, ']');
-    ins_buf_release(&text);
+    ins_buf_end(b, &text);
     return INS_OK;
 }
 
@@ -636,7 +636,7 @@ static enum ins_status put_anomalies(struct ins_buf *b,
     }
     if (one.failed)
         b->failed = 1;
-    ins_buf_release(&one);
+    ins_buf_end(b, &one);
     ins_free(order);
     ins_buf_char(b, ']');
     return st;

@@ -83,7 +83,7 @@ static enum ins_status put_failure(struct ins_buf *b,
         b->failed = 1;
     else
         ins_buf_xml(b, text.at, text.len);
-    ins_buf_release(&text);
+    ins_buf_end(b, &text);
     ins_buf_text(b, "</failure>\n    </testcase>\n");
     return st;
 }
@@ -110,7 +110,7 @@ static enum ins_status put_case(struct ins_buf *b, const struct ins_report_item 
         names_of(&names, item->result, level);
         ins_buf_text(b, "not promised: ");
         ins_buf_xml(b, names.failed ? "" : names.at, names.failed ? 0 : names.len);
-        ins_buf_release(&names);
+        ins_buf_end(b, &names);
     } else {
         const char *why = l->why ? l->why : "unknown";
         ins_buf_xml(b, why, strlen(why));
@@ -134,7 +134,7 @@ static void put_promise(struct ins_buf *b, const struct ins_report_item *item)
     ins_buf_text(b, p == INS_PROMISE_BROKEN || p == INS_PROMISE_OPEN ? "\"/>"
                                                                      : "</system-out>");
     ins_buf_text(b, "\n    </testcase>\n");
-    ins_buf_release(&line);
+    ins_buf_end(b, &line);
 }
 
 struct tally {

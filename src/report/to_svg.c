@@ -171,7 +171,7 @@ static void route(struct picture *p)
                                              .to = place_of(p->s, e->to),
                                              .label_width = text_width(&text) + 12};
     }
-    ins_buf_release(&text);
+    ins_buf_end(p->b, &text);
     ins_route(p->box, p->s->n_txns, p->link, p->n_links, LEFT - 26);
     for (uint32_t i = 0; i < p->n_links; i++)
         for (uint32_t j = 0; j < p->link[i].n; j++) {
@@ -286,8 +286,8 @@ static void draw(struct picture *p)
         put_edge(p, i, &text);
     put_legend(p);
     ins_buf_text(p->b, "</svg>\n");
-    ins_buf_release(&text);
-    ins_buf_release(&story);
+    ins_buf_end(p->b, &text);
+    ins_buf_end(p->b, &story);
 }
 
 static enum ins_status picture_of(struct ins_buf *b, const struct ins_history *h,

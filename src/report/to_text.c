@@ -105,7 +105,7 @@ static void print_subject(const struct page *p, const struct ins_report_item *it
     say_plural(&line, h->n_keys, "key", "keys");
     ins_blanks(p->b, 2);
     wrapped(p, &line, 2, 2);
-    ins_buf_release(&line);
+    ins_buf_end(p->b, &line);
     ins_buf_char(p->b, '\n');
     if (h->note[0]) {
         ins_buf_text(p->b, "  note: ");
@@ -157,7 +157,7 @@ static enum ins_status print_run(const struct page *p,
     }
     if (ins_say_weakness(&text, &power, found))
         print_line(p, YELLOW, &text);
-    ins_buf_release(&text);
+    ins_buf_end(p->b, &text);
     ins_buf_char(p->b, '\n');
     return INS_OK;
 }
@@ -249,7 +249,7 @@ static void print_remark(const struct page *p, const struct columns *c,
     }
     if (text.len)
         wrapped(p, &text, c->remark, c->remark);
-    ins_buf_release(&text);
+    ins_buf_end(p->b, &text);
 }
 
 static void print_level(const struct page *p, const struct columns *c,
@@ -271,7 +271,7 @@ static void print_level(const struct page *p, const struct columns *c,
         ink(p, PLAIN);
         at = (at < c->time ? c->time : at + 1) + (unsigned)time.len;
     }
-    ins_buf_release(&time);
+    ins_buf_end(p->b, &time);
     print_remark(p, c, r, level, at);
     ins_buf_char(p->b, '\n');
 }
@@ -484,7 +484,7 @@ static void print_txn(const struct page *p, const struct ins_story *s, ins_txn t
         ink(p, PLAIN);
     }
     ins_buf_char(p->b, '\n');
-    ins_buf_release(&text);
+    ins_buf_end(p->b, &text);
 }
 
 static void print_cast(const struct page *p, const struct ins_story *s)
@@ -499,7 +499,7 @@ static void print_cast(const struct page *p, const struct ins_story *s)
             ins_blanks(p->b, 4);
             ins_buf_bytes(p->b, name.at, name.len);
             ins_buf_char(p->b, '\n');
-            ins_buf_release(&name);
+            ins_buf_end(p->b, &name);
         }
         print_txn(p, s, t, column);
     }
@@ -552,7 +552,7 @@ static void print_edge(const struct page *p, const struct ins_story *s,
     struct ins_buf why = {0};
     ins_say_why(&why, s->h, e);
     wrapped(p, &why, column, column);
-    ins_buf_release(&why);
+    ins_buf_end(p->b, &why);
     ins_buf_char(p->b, '\n');
 }
 
@@ -613,7 +613,7 @@ static void print_case(struct telling *t, const struct ins_case *c, uint32_t num
     ins_buf_text(&text, ". Then:");
     ins_blanks(t->p->b, 4);
     wrapped(t->p, &text, 4, 4);
-    ins_buf_release(&text);
+    ins_buf_end(t->p->b, &text);
     ins_buf_text(t->p->b, "\n");
     print_chain(t, c->cycle, c->n_cycle);
 }
@@ -683,7 +683,7 @@ static void print_meaning(struct page *p, const struct ins_anomaly *a)
     wrapped(p, &text, 4, 4);
     ink(p, PLAIN);
     ins_buf_char(p->b, '\n');
-    ins_buf_release(&text);
+    ins_buf_end(p->b, &text);
 }
 
 /* When it was, for a run: on the clock of its log. */
@@ -695,7 +695,7 @@ static void print_moments(const struct page *p, const struct ins_story *s)
         wrapped(p, &text, 4, 4);
         ins_buf_text(p->b, ".\n");
     }
-    ins_buf_release(&text);
+    ins_buf_end(p->b, &text);
 }
 
 static enum ins_status print_anomaly(struct page *p, const struct ins_anomaly *a,
@@ -720,7 +720,7 @@ static enum ins_status print_anomaly(struct page *p, const struct ins_anomaly *a
     ins_say_headline(&line, &s);
     ins_blanks(p->b, 4);
     wrapped(p, &line, 4, 4);
-    ins_buf_release(&line);
+    ins_buf_end(p->b, &line);
     ins_buf_text(p->b, "\n");
     print_moments(p, &s);
     ins_buf_text(p->b, s.n_txns ? "\n" : "");
@@ -759,7 +759,7 @@ static enum ins_status print_brief(const struct page *p, const struct ins_anomal
         ins_buf_text(p->b, "…");
     }
     ins_buf_char(p->b, '\n');
-    ins_buf_release(&line);
+    ins_buf_end(p->b, &line);
     ins_story_release(&s);
     return INS_OK;
 }

@@ -40,12 +40,12 @@ history() {
 
 @test "an output that cannot be written does not cost the verdicts" {
     history
-    "$INSULA" check -q h.insula >expected || [ $? -eq 1 ]
-    sed -i -E 's/[0-9.]+ m?s$//; s/ +[0-9.]+ m?s / /' expected
+    verdicts() { grep -oE '^  [a-z].*  (pass|fail|unknown)'; }
+    "$INSULA" check -q h.insula | verdicts >expected
     for option in html dot svg junit counterexample certificate; do
         run -3 --separate-stderr "$INSULA" check -q "--$option" /dev/full h.insula
         [[ $stderr == *"/dev/full"* ]]
-        sed -E 's/[0-9.]+ m?s$//; s/ +[0-9.]+ m?s / /' <<<"$output" | cmp - expected
+        verdicts <<<"$output" | cmp - expected
     done
 }
 
@@ -82,14 +82,14 @@ history() {
     [ "$(stat -c %a new)" = 640 ]
 }
 
-@test "Ctrl-C while a file is written leaves nothing" {
+@test "a signal while a file is written leaves nothing" {
     mkdir out
-    "$INSULA" gen -q --txns 3000000 --seed 1 -o out/h.insula &
+    "$INSULA" gen -q --txns 1000000 --seed 1 -o out/h.insula &
     pid=$!
-    sleep 1.5
-    kill -INT "$pid" || true
+    sleep 1
+    kill -TERM "$pid" || true
     status=0
     wait "$pid" || status=$?
-    [ "$status" -eq 130 ] || [ "$status" -eq 0 ]
+    [ "$status" -eq 130 ] || [ "$status" -eq 0 ] || [ "$status" -eq 143 ]
     [ -z "$(ls -A out | grep -v '^h.insula$')" ]
 }
