@@ -36,13 +36,30 @@ static bool writable(const struct options *o, const char *path)
     return holds;
 }
 
+/* What of a run is lost, and what was made of it. */
+static void tell_damage(const struct ins_record_damage *d)
+{
+    if (d->first[0])
+        (void)complain(
+            "%s (journals missing: %u, empty: %u, cut: %u): their sessions are "
+            "indeterminate from there on",
+            d->first, d->missing, d->empty, d->cut);
+    if (d->lost_writes)
+        (void)complain(
+            "%lu values were read that no journal has written: they are taken "
+            "as written by transactions that are lost",
+            d->lost_writes);
+}
+
 static int recover(const struct options *o, const char *path)
 {
     struct insula_error error = {0};
+    struct ins_record_damage damage;
     struct insula_history *h =
-        ins_record_history(o->text[OPT_recover], output_wants_nil(o), &error);
+        ins_record_history(o->text[OPT_recover], output_wants_nil(o), &damage, &error);
     if (!h)
         return complain("%s", error.message);
+    tell_damage(&damage);
     const int status = output_history(h, path, o);
     insula_history_free(h);
     return status;

@@ -159,7 +159,7 @@ int recording_run(const struct options *o, const char *dir,
     }
     tell(o, outcome);
     struct insula_error unread = {0};
-    *history = ins_record_history(dir, output_wants_nil(o), &unread);
+    *history = ins_record_history(dir, output_wants_nil(o), NULL, &unread);
     if (!*history)
         return complain("%s", unread.message);
     return failed ? EXIT_USAGE : EXIT_PASS;

@@ -100,8 +100,18 @@ int ins_record_run(const struct ins_record_options *options,
 
 /* Build the history from the journals of a store directory, finished or not.  A
  * transaction without an end is indeterminate.  Registers start as 0, or with `nil` as
- * nil, for formats that know no other beginning.  NULL on failure. */
+ * nil, for formats that know no other beginning.  NULL on failure.
+ *
+ * Where `damage` is not NULL, journals may be missing, empty or cut anywhere: it says
+ * so, a session is indeterminate from there on, and what was read but is written in no
+ * journal is taken as the write of a transaction whose record is lost. */
+struct ins_record_damage {
+    unsigned missing, empty, cut; /* journals */
+    unsigned long lost_writes;
+    char first[64]; /* the first journal concerned and what is the matter */
+};
 struct insula_history *ins_record_history(const char *dir, bool nil,
+                                          struct ins_record_damage *damage,
                                           struct insula_error *error);
 
 /* One line for each driver and workload, for --help; NULL past the last. */

@@ -3,7 +3,9 @@
 #include "journal.h"
 
 #include "fail.h"
+#include "lost.h"
 
+#include <dirent.h>
 #include <errno.h>
 
 struct reader {
@@ -22,6 +24,8 @@ struct reader {
     bool nil;                       /* what is 0 before anybody writes becomes nil */
     struct insula_literal *element; /* of a list */
     size_t elements;
+    struct ins_lost *lost; /* NULL: all journals are there */
+    bool cut;              /* the last line has no end */
 };
 
 static int malformed(struct reader *r, const char *expected)
@@ -89,6 +93,8 @@ static int add_list(struct reader *r, unsigned txn, int64_t key, char **at)
             r->element = grown;
             r->elements = size;
         }
+        if (r->lost)
+            ins_lost_read(r->lost, key, value, true);
         r->element[count++] = insula_int(value);
         if (**at == ',')
             ++*at;
@@ -103,6 +109,8 @@ static int add_operation(struct reader *r, unsigned txn, const struct ins_plan_o
                          char **at)
 {
     struct insula_literal key = insula_int(op->key);
+    if (r->lost && (op->kind == INS_WRITE || op->kind == INS_APPEND))
+        ins_lost_written(r->lost, op->key, op->value);
     if (op->kind == INS_WRITE) {
         insula_write(r->builder, txn, key, insula_int(op->value));
     } else if (op->kind == INS_APPEND) {
@@ -116,6 +124,8 @@ static int add_operation(struct reader *r, unsigned txn, const struct ins_plan_o
         int64_t value;
         if (!number(at, &value))
             return malformed(r, "a value");
+        if (r->lost)
+            ins_lost_read(r->lost, op->key, value, false);
         insula_read(r->builder, txn, key,
                     r->nil && !value ? insula_nil() : insula_int(value));
     }
@@ -178,8 +188,10 @@ static int read_journal(struct reader *r, FILE *file)
     ssize_t n;
     while (!r->error->status && (n = getline(&text, &size, file)) > 0) {
         r->line++;
-        if (text[n - 1] != '\n')
-            break; /* it was being written */
+        if (text[n - 1] != '\n') { /* it was being written */
+            r->cut = true;
+            break;
+        }
         text[n - 1] = 0;
         (void)read_line(r, text);
     }
@@ -189,52 +201,115 @@ static int read_journal(struct reader *r, FILE *file)
     return r->error->status;
 }
 
-struct insula_history *ins_record_history(const char *dir, bool nil,
-                                          struct insula_error *error)
+/* How many journals there were at least: one more than the highest number. */
+static unsigned count_journals(const char *dir)
 {
     char path[4096];
-    unsigned journals = 0;
-    for (;; journals++) {
-        (void)snprintf(path, sizeof path, "%s/journal/%u", dir, journals);
-        FILE *file = fopen(path, "r");
-        if (!file)
-            break;
-        (void)fclose(file);
+    (void)snprintf(path, sizeof path, "%s/journal", dir);
+    DIR *d = opendir(path);
+    unsigned n = 0;
+    const struct dirent *entry;
+    /* The stream is this call's own. */
+    while (d && (entry = readdir(d))) { /* NOLINT(concurrency-mt-unsafe) */
+        char *end;
+        const unsigned long number = strtoul(entry->d_name, &end, 10);
+        if (end != entry->d_name && !*end && number < 100000000 && number >= n)
+            n = (unsigned)number + 1;
     }
+    if (d)
+        (void)closedir(d);
+    return n;
+}
+
+static void note_damage(struct ins_record_damage *d, unsigned *count, unsigned journal,
+                        const char *what)
+{
+    if (!d)
+        return;
+    ++*count;
+    if (!d->first[0])
+        (void)snprintf(d->first, sizeof d->first, "journal %u is %s", journal, what);
+}
+
+/* Journal i into the history.  *r keeps what lives from one to the next. */
+static void take_journal(struct reader *r, const char *dir, unsigned i,
+                         struct ins_record_damage *damage)
+{
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s/journal/%u", dir, i);
+    r->path = path;
+    r->line = 0;
+    r->open = r->cut = false;
+    r->session = new_session(r, i);
+    FILE *file = fopen(path, "r");
+    if (!file && damage && errno == ENOENT) {
+        note_damage(damage, &damage->missing, i, "missing");
+        return;
+    }
+    if (!file) {
+        char reason[128];
+        (void)ins_rec_fail(r->error, INSULA_E_IO, "cannot read %s: %s", path,
+                           strerror_r(errno, reason, sizeof reason));
+        return;
+    }
+    (void)read_journal(r, file);
+    if (!r->error->status && ferror(file))
+        (void)ins_rec_fail(r->error, INSULA_E_IO, "cannot read %s", path);
+    (void)fclose(file);
+    r->path = ""; /* it was this call's */
+    if (damage && !r->line)
+        note_damage(damage, &damage->empty, i, "empty");
+    else if (damage && r->cut)
+        note_damage(damage, &damage->cut, i, "cut in the middle of a line");
+}
+
+/* All journals, then what is lost of them. */
+static void take_all(struct reader *r, const char *dir, unsigned journals,
+                     struct ins_record_damage *damage)
+{
+    bool any_list = false;
+    for (unsigned i = 0; i < journals && !r->error->status; i++) {
+        take_journal(r, dir, i, damage);
+        any_list |= r->list;
+    }
+    if (!any_list)
+        insula_initial(r->builder, r->nil ? insula_nil() : insula_int(0));
+    if (!damage || r->error->status)
+        return;
+    const long lost = ins_lost_add(r->lost, r->builder, *r->next_id);
+    if (lost < 0)
+        (void)ins_rec_fail(r->error, INSULA_E_NOMEM, "out of memory");
+    damage->lost_writes = lost < 0 ? 0 : (unsigned long)lost;
+}
+
+struct insula_history *ins_record_history(const char *dir, bool nil,
+                                          struct ins_record_damage *damage,
+                                          struct insula_error *error)
+{
+    const unsigned journals = count_journals(dir);
     if (!journals) {
         (void)ins_rec_fail(error, INSULA_E_IO, "no journal in %s", dir);
         return NULL;
     }
+    if (damage)
+        *damage = (struct ins_record_damage){0};
     struct insula_builder *builder = insula_builder_new();
     struct reader *r = calloc(1, sizeof *r);
-    if (!builder || !r)
-        (void)ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
+    struct ins_lost lost = {0};
     unsigned next_id = journals;
-    for (unsigned i = 0; r && builder && i < journals && !error->status; i++) {
-        struct insula_literal *element = r->element;
-        size_t elements = r->elements;
+    if (builder && r) {
         *r = (struct reader){.builder = builder,
-                             .path = path,
                              .next_id = &next_id,
                              .error = error,
                              .nil = nil,
-                             .element = element,
-                             .elements = elements};
-        r->session = new_session(r, i);
-        (void)snprintf(path, sizeof path, "%s/journal/%u", dir, i);
-        FILE *file = fopen(path, "r");
-        if (!file) {
-            (void)ins_rec_fail(error, INSULA_E_IO, "cannot read %s", path);
-            break;
-        }
-        (void)read_journal(r, file);
-        (void)fclose(file);
-        if (!i && !r->list)
-            insula_initial(builder, nil ? insula_nil() : insula_int(0));
-    }
-    if (r)
+                             .lost = damage ? &lost : NULL};
+        take_all(r, dir, journals, damage);
         free(r->element);
+    } else {
+        (void)ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
+    }
     free(r);
+    ins_lost_release(&lost);
     if (error->status) {
         insula_builder_free(builder);
         return NULL;

@@ -311,7 +311,7 @@ static void put_journal(int number, const char *text)
 static void get_history(char *text, size_t size)
 {
     struct insula_error error = {0};
-    struct insula_history *h = ins_record_history(dir, false, &error);
+    struct insula_history *h = ins_record_history(dir, false, NULL, &error);
     if (!h)
         fail_msg("%s", error.message);
     char path[64];
@@ -383,7 +383,7 @@ static void a_malformed_journal_is_told_by_file_and_line(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         put_journal(0, bad[i]);
         struct insula_error error = {0};
-        assert_null(ins_record_history(dir, false, &error));
+        assert_null(ins_record_history(dir, false, NULL, &error));
         assert_int_equal(error.status, INSULA_E_INPUT);
         assert_non_null(strstr(error.message, "/journal/0:"));
         assert_non_null(strstr(error.message, "expected"));
