@@ -263,7 +263,7 @@ void hunt_try(const struct hunt *h, const struct hunt_trial *t, const char *dir,
         !seen->outcome.total.committed)
         return;
     struct insula_error error = {0};
-    struct insula_history *history = ins_record_history(dir, false, &error);
+    struct insula_history *history = ins_record_history(dir, false, NULL, &error);
     if (!history) {
         seen->error = seen->error.status ? seen->error : error;
         return;
