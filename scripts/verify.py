@@ -322,7 +322,8 @@ class Facts:
         if base not in ('pl2', 'rc') and self.same_key_differs(t):
             return True
         for op in self.ops_of(t):
-            if self.fact[op] == 'not own' and base != 'pl2':
+            if self.fact[op] == 'not own' and not (
+                    base == 'pl2' and self.admitted_at_pl2(op)):
                 return True
             if self.fact[op] == 'external' and not self.sources[op]:
                 return True
@@ -336,7 +337,11 @@ class Facts:
         """6.4: a read that is not own."""
         o, reader = self.h.op[op], self.h.of[op]
         if not o.list:
-            return True
+            own = self.writes[reader, o.key]
+            n = self.own_before(op)
+            other = self.h.start(o.key) == o.value or any(
+                t != reader for t in self.by_value.get((o.key, o.value), ()))
+            return o.value in own[:n] or (other and o.value not in own[n:])
         appends = {}  # value: (transaction, index) of those that count here
         for (t, k), values in self.writes.items():
             if k != o.key or not self.alive[t]:

@@ -107,8 +107,8 @@ static void put_step(struct ins_certificate *c, const struct ins_engine *e,
     ins_certificate_walk(c, e, p, s->walk);
     ins_buf_char(&c->text, '\n');
     if ((l->why & INS_LINK_KIND) == INS_LINK_PIN)
-        ins_buf_fmt(&c->text, "pair %u %u %u : %u %u\n",
-                    ins_op_key(e->h, e->read_op[x]), from, to, from, to);
+        ins_buf_fmt(&c->text, "pair %u %u %u : %u %u\n", e->read_op[x], from, to, from,
+                    to);
 }
 
 void ins_certificate_steps(struct ins_certificate *c, const struct ins_engine *e,

@@ -1,13 +1,15 @@
-/* ambiguous.c - rc, ra and cc when reads have several candidates.
+/* ambiguous.c - pl2, rc, ra and cc by search: when reads have several candidates, and
+ * without session order or with real time.
  *
  * The choices are variables of the problem that the strong levels use, the commit order
  * is the solver's graph.  Each answer is held against the level's axiom: where t2
  * should be before t1 and is not, that becomes a requirement under the choices that it
  * rests on.  An answer that needs none is a commit order with choices that satisfies
- * the level. */
+ * the level.  pl2 has no axiom: the graph is all that matters. */
 #include "certificate/certificate.h"
 #include "check/strong.h"
 #include "engine/problem.h"
+#include "engine/reach.h"
 
 struct weak {
     struct ins_engine e;
@@ -15,7 +17,11 @@ struct weak {
     uint32_t *order, *pos;
     uint32_t *source; /* by read: its version under the current choice */
     int *choice;      /* by read: the literal of that choice, 0 when it has none */
-    uint32_t *clock;  /* cc: by transaction and session, as in engine.h */
+    uint32_t *clock;  /* cc: by node and session, as in engine.h; without session order
+                         NULL */
+    /* ra with real time: the versions of each key by their writers' ends, and of those
+     * up to each the one whose writer comes last in the order */
+    uint32_t *by_end, *latest;
     struct ins_vec_lit cond;
     uint64_t found;
     /* for paths */
@@ -107,49 +113,172 @@ static struct ins_demand start_walk(struct weak *w, uint32_t read, ins_txn t2)
     return d;
 }
 
+/* t2 is before the reader in one step, of its session or in time. */
+static void demand_step(struct weak *w, uint32_t read, ins_txn t2)
+{
+    if (!misplaced(w, read, t2))
+        return;
+    w->cond.len = 0;
+    struct ins_demand d = start_walk(w, read, t2);
+    ins_vec_u32_push(&w->p.walk, w->e.read_txn[read]);
+    d.n_walk = 2;
+    demand(w, d);
+}
+
+/* ---- ra: writers that ended before the reader began ---- */
+
+/* When the writer of version v ended; INT64_MAX when that is not known. */
+static int64_t end_of(const struct ins_engine *e, uint32_t v)
+{
+    const ins_txn t = e->ver_txn[v];
+    return ins_has_end(e->h, t) ? e->h->txn_end[t] : INT64_MAX;
+}
+
+static int by_end(const void *a, const void *b, void *context)
+{
+    const uint32_t v = *(const uint32_t *)a, w = *(const uint32_t *)b;
+    const int64_t x = end_of(context, v), y = end_of(context, w);
+    if (x != y)
+        return x < y ? -1 : 1;
+    return (v > w) - (v < w);
+}
+
+static bool sort_by_end(struct weak *w)
+{
+    struct ins_engine *e = &w->e;
+    w->by_end = INS_NEW(uint32_t, e->n_vers);
+    w->latest = INS_NEW(uint32_t, e->n_vers);
+    if (!w->by_end || !w->latest)
+        return false;
+    for (uint32_t v = 0; v < e->n_vers; v++)
+        w->by_end[v] = v;
+    for (ins_key k = 0; k < e->h->n_keys; k++)
+        if (e->key_ver[k + 1] > e->key_ver[k])
+            qsort_r(w->by_end + e->key_ver[k], e->key_ver[k + 1] - e->key_ver[k],
+                    sizeof *w->by_end, by_end, e);
+    return true;
+}
+
+static void find_latest(struct weak *w)
+{
+    const struct ins_engine *e = &w->e;
+    for (ins_key k = 0; k < e->h->n_keys; k++) {
+        uint32_t best = INS_NONE;
+        for (uint32_t i = e->key_ver[k]; i < e->key_ver[k + 1]; i++) {
+            const uint32_t v = w->by_end[i];
+            if (best == INS_NONE || w->pos[e->ver_txn[v]] > w->pos[e->ver_txn[best]])
+                best = v;
+            w->latest[i] = best;
+        }
+    }
+}
+
+/* Of the writers of k that ended before t began the one that comes last, or INS_NONE.
+ */
+static uint32_t last_in_time(const struct weak *w, ins_key k, ins_txn t)
+{
+    const struct ins_engine *e = &w->e;
+    uint32_t lo = e->key_ver[k], hi = e->key_ver[k + 1];
+    if (e->h->txn_begin[t] == INS_NO_TIME)
+        return INS_NONE;
+    while (lo < hi) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        if (end_of(e, w->by_end[mid]) < e->h->txn_begin[t])
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo > e->key_ver[k] ? w->latest[lo - 1] : INS_NONE;
+}
+
 static void check_ra(struct weak *w, ins_txn t)
 {
     const struct ins_engine *e = &w->e;
     for (uint32_t r = e->read_off[t]; r < e->read_off[t + 1]; r++) {
         check_read_writers(w, t, r, e->read_off[t + 1]);
         const ins_key k = ins_op_key(e->h, e->read_op[r]);
-        for (uint32_t g = e->group_off[k]; g < e->group_off[k + 1]; g++) {
-            if (e->group_chain[g] != e->h->txn_session[t])
-                continue;
-            const uint32_t v = last_counted(e, g, t - 1);
-            if (v == INS_NONE || !misplaced(w, r, e->ver_txn[v]))
-                continue;
-            w->cond.len = 0;
-            struct ins_demand d = start_walk(w, r, e->ver_txn[v]);
-            ins_vec_u32_push(&w->p.walk, t);
-            d.n_walk = 2;
-            demand(w, d);
+        for (uint32_t g = e->group_off[k]; e->model.sessions && g < e->group_off[k + 1];
+             g++) {
+            const uint32_t v = e->group_chain[g] == e->h->txn_session[t]
+                                   ? last_counted(e, g, t - 1)
+                                   : INS_NONE;
+            if (v != INS_NONE)
+                demand_step(w, r, e->ver_txn[v]);
         }
+        const uint32_t v = w->by_end ? last_in_time(w, k, t) : INS_NONE;
+        if (v != INS_NONE && e->ver_txn[v] != t)
+            demand_step(w, r, e->ver_txn[v]);
     }
 }
 
 /* ---- cc ---- */
 
-static uint32_t *clock_of(const struct weak *w, ins_txn t)
+static uint32_t *clock_of(const struct weak *w, uint32_t node)
 {
-    return w->clock + (size_t)t * w->e.h->n_sessions;
+    return w->clock + (size_t)node * w->e.n_chains;
 }
 
-static void fill_clock(struct weak *w, ins_txn t)
+static void join(const struct weak *w, uint32_t *c, uint32_t from)
+{
+    const uint32_t *d = clock_of(w, from);
+    for (uint32_t s = 0; s < w->e.n_chains; s++)
+        c[s] = c[s] > d[s] ? c[s] : d[s];
+}
+
+/* The predecessor number *i of a node by SO, WR and RT in the choice of the order, or
+ * INS_NONE; *lit is what the step rests on. */
+static uint32_t causal_pred(const struct weak *w, uint32_t node, uint32_t *i, int *lit)
 {
     const struct ins_engine *e = &w->e;
-    const uint32_t n = e->h->n_sessions, own = e->h->txn_session[t];
-    uint32_t *c = clock_of(w, t);
-    memset(c, 0, n * sizeof *c);
-    if (t > e->h->session_first[own])
-        memcpy(c, clock_of(w, t - 1), n * sizeof *c);
-    for (uint32_t r = e->read_off[t]; ins_engine_counts(e, t) && r < e->read_off[t + 1];
-         r++) {
-        const uint32_t *d = clock_of(w, ins_ver_txn(e, w->source[r]));
-        for (uint32_t s = 0; w->source[r] < e->n_vers && s < n; s++)
-            c[s] = c[s] > d[s] ? c[s] : d[s];
+    *lit = 0;
+    if (node >= e->n_txn_nodes) { /* the time node before, then who ended */
+        const uint32_t at = node - e->n_txn_nodes, n = *i;
+        ++*i;
+        if (n == 0 && at > 0)
+            return node - 1;
+        const uint32_t x = e->time_off[at] + n - (at > 0);
+        return x < e->time_off[at + 1] ? e->time_txn[x] : INS_NONE;
     }
-    c[own] = t;
+    if (*i == 0) {
+        ++*i;
+        if (ins_in_session(e, node - 1, node) && node > 1)
+            return node - 1;
+    }
+    if (*i == 1) {
+        ++*i;
+        if (e->time_before && e->time_before[node] != INS_NONE &&
+            ins_engine_counts(e, node))
+            return e->n_txn_nodes + e->time_before[node];
+    }
+    for (; ins_engine_counts(e, node) &&
+           e->read_off[node] + *i - 2 < e->read_off[node + 1];) {
+        const uint32_t r = e->read_off[node] + *i - 2;
+        ++*i;
+        if (w->source[r] < e->n_vers) {
+            *lit = w->choice[r];
+            return e->ver_txn[w->source[r]];
+        }
+    }
+    return INS_NONE;
+}
+
+static void fill_clock(struct weak *w, uint32_t node)
+{
+    const struct ins_engine *e = &w->e;
+    uint32_t *c = clock_of(w, node), i = 0;
+    int lit;
+    memset(c, 0, e->n_chains * sizeof *c);
+    for (uint32_t u; (u = causal_pred(w, node, &i, &lit)) != INS_NONE;)
+        join(w, c, u);
+    if (node < e->n_txn_nodes)
+        c[e->h->txn_session[node]] = node;
+}
+
+/* Is it out of the question that `from` leads to u? */
+static bool is_apart(const struct weak *w, ins_txn from, uint32_t u)
+{
+    return w->clock ? clock_of(w, u)[w->e.h->txn_session[from]] < from
+                    : w->pos[u] < w->pos[from];
 }
 
 /* Find the steps of a causal path from `from` to `to`, backwards: w->next, w->via. */
@@ -157,29 +286,31 @@ static void find_path(struct weak *w, ins_txn from, ins_txn to)
 {
     const struct ins_engine *e = &w->e;
     uint32_t head = 0, tail = 0;
-    for (ins_txn t = 0; t < e->h->n_txns; t++)
-        w->next[t] = INS_NONE;
+    for (uint32_t v = 0; v < e->n_nodes; v++)
+        w->next[v] = INS_NONE;
     w->queue[tail++] = to;
     w->next[to] = to;
     while (head < tail && w->next[from] == INS_NONE) {
-        const ins_txn t = w->queue[head++];
-        if (t > e->h->session_first[e->h->txn_session[t]] &&
-            w->next[t - 1] == INS_NONE) {
-            w->next[t - 1] = t;
-            w->via[t - 1] = 0;
-            w->queue[tail++] = t - 1;
-        }
-        for (uint32_t r = e->read_off[t];
-             ins_engine_counts(e, t) && r < e->read_off[t + 1]; r++) {
-            const ins_txn u = ins_ver_txn(e, w->source[r]);
-            if (u == INS_INIT || w->next[u] != INS_NONE ||
-                clock_of(w, u)[e->h->txn_session[from]] < from)
+        const uint32_t v = w->queue[head++];
+        uint32_t i = 0;
+        int lit;
+        for (uint32_t u; (u = causal_pred(w, v, &i, &lit)) != INS_NONE;) {
+            if (w->next[u] != INS_NONE || is_apart(w, from, u))
                 continue;
-            w->next[u] = t;
-            w->via[u] = w->choice[r];
+            w->next[u] = v;
+            w->via[u] = lit;
             w->queue[tail++] = u;
         }
     }
+}
+
+/* The transaction after t on the way, past time nodes. */
+static ins_txn step_from(const struct weak *w, ins_txn t)
+{
+    uint32_t v = w->next[t];
+    while (v >= w->e.n_txn_nodes)
+        v = w->next[v];
+    return v;
 }
 
 /* A causal path from `from` to the transaction of `read`; what it rests on is added to
@@ -193,9 +324,9 @@ static struct ins_demand path_to(struct weak *w, ins_txn from, uint32_t read)
     struct ins_demand d = start_walk(w, read, from);
     find_path(w, from, to);
     ins_txn last = from;
-    for (ins_txn t = from; t != to; t = w->next[t]) {
-        const ins_txn next = w->next[t];
-        if (next == t + 1 && e->h->txn_session[next] == e->h->txn_session[t])
+    for (ins_txn t = from, next; t != to; t = next) {
+        next = step_from(w, t);
+        if (next == t + 1 && w->next[t] == next && ins_in_session(e, t, next))
             continue;
         cond_add(w, w->via[t]);
         cond_counts(w, next);
@@ -227,28 +358,94 @@ static void check_cc(struct weak *w, ins_txn t)
     }
 }
 
-/* Demand what the order at hand breaks; stops half-way when a limit is hit. */
+/* ---- cc without session order ---- */
+
+/* The causal predecessors by position; the caller frees off and pred. */
+static bool fill_reach(const struct weak *w, uint32_t **off, uint32_t **pred)
+{
+    const struct ins_engine *e = &w->e;
+    uint32_t n = 0, i;
+    int lit;
+    *off = INS_NEW(uint32_t, (size_t)e->n_nodes + 1);
+    *pred = INS_NEW(uint32_t, (size_t)e->n_reads + e->n_nodes);
+    if (!*off || !*pred)
+        return false;
+    for (uint32_t p = 0; p < e->n_nodes; p++) {
+        (*off)[p] = n;
+        i = 0;
+        for (uint32_t u; (u = causal_pred(w, w->order[p], &i, &lit)) != INS_NONE;)
+            (*pred)[n++] = w->pos[u];
+    }
+    (*off)[e->n_nodes] = n;
+    return true;
+}
+
+/* Writers that stand between what was read and the reader. */
+static bool ask_between(const struct weak *w, struct ins_vec_question *ask)
+{
+    const struct ins_engine *e = &w->e;
+    for (uint32_t r = 0; r < e->n_reads; r++) {
+        const ins_txn t = e->read_txn[r];
+        const ins_key k = ins_op_key(e->h, e->read_op[r]);
+        if (!ins_engine_counts(e, t))
+            continue;
+        for (uint32_t v = e->key_ver[k]; v < e->key_ver[k + 1]; v++) {
+            const ins_txn u = e->ver_txn[v];
+            if (u != t && ins_engine_counts(e, u) && w->pos[u] < w->pos[t] &&
+                misplaced(w, r, u))
+                ins_vec_question_push(
+                    ask, (struct ins_question){w->pos[u], w->pos[t], r, v});
+        }
+        if (!(r & 255) && ins_limit_memory(e->limit, ask->len * sizeof *ask->at))
+            return false;
+    }
+    return !ask->failed;
+}
+
+static void check_free_cc(struct weak *w)
+{
+    uint32_t *off = NULL, *pred = NULL;
+    struct ins_vec_question ask = {0};
+    const struct ins_engine *e = &w->e;
+    bool ok = fill_reach(w, &off, &pred) && ask_between(w, &ask);
+    const struct ins_reach reach = {e->n_nodes, off, pred};
+    ok = ok && ins_reach_keep(&reach, &ask, e->limit);
+    w->p.failed |= !ok;
+    for (size_t i = 0; ok && i < ask.len && !ins_limit_hit(e->limit); i++) {
+        w->cond.len = 0;
+        demand(w, path_to(w, e->ver_txn[ask.at[i].version], ask.at[i].read));
+    }
+    ins_vec_question_release(&ask);
+    ins_free(off);
+    ins_free(pred);
+}
+
+/* Demand what the order breaks; stops half-way when a limit is hit. */
 static void check_axiom(struct weak *w)
 {
     const struct ins_engine *e = &w->e;
+    const enum ins_forbids axiom = e->model.forbids;
     w->found = 0;
-    for (uint32_t i = 0; e->model.forbids == INS_FORBIDS_NON_CAUSAL && i < e->n_nodes;
-         i++) {
+    for (uint32_t i = 0; w->clock && i < e->n_nodes; i++) {
         if (!(i & 255) && ins_limit_hit(e->limit))
             return;
         if (w->order[i] != INS_INIT)
             fill_clock(w, w->order[i]);
     }
+    if (w->by_end)
+        find_latest(w);
+    if (axiom == INS_FORBIDS_NON_CAUSAL && !w->clock)
+        check_free_cc(w);
     for (ins_txn t = 1; t < e->h->n_txns; t++) {
         if (!(t & 255) && ins_limit_hit(e->limit))
             return;
         if (!ins_engine_counts(e, t))
             continue;
-        if (e->model.forbids == INS_FORBIDS_NON_MONOTONIC)
+        if (axiom == INS_FORBIDS_NON_MONOTONIC)
             check_rc(w, t);
-        else if (e->model.forbids == INS_FORBIDS_FRACTURED)
+        else if (axiom == INS_FORBIDS_FRACTURED)
             check_ra(w, t);
-        else
+        else if (axiom == INS_FORBIDS_NON_CAUSAL && w->clock)
             check_cc(w, t);
     }
 }
@@ -297,8 +494,37 @@ static enum ins_verdict pass(struct weak *w, struct ins_result *r, bool certific
     return INS_PASS;
 }
 
+/* An order that is likely to hold: as a scheduler would run it, by recorded times or
+ * the order of what is known. */
+static bool guess(struct weak *w)
+{
+    struct ins_engine *e = &w->e;
+    const struct ins_history *h = e->h;
+    double *rank = INS_NEW(double, e->n_nodes);
+    if (!rank)
+        return false;
+    for (uint32_t v = 0; v < e->n_nodes; v++) {
+        rank[v] = e->pos[v];
+        if (h->has_times && v < e->n_txn_nodes && h->txn_end[v] != INS_NO_TIME)
+            rank[v] = (double)h->txn_end[v];
+        else if (h->has_times)
+            rank[v] = -1e300;
+    }
+    (void)ins_schedule(e, rank, w->order);
+    ins_free(rank);
+    for (uint32_t i = 0; i < e->n_nodes; i++)
+        w->pos[w->order[i]] = i;
+    return !e->failed;
+}
+
 static enum ins_verdict loop(struct weak *w, struct ins_result *r, bool certificate)
 {
+    const struct ins_engine *e = &w->e;
+    if (!e->n_open_read && !e->has_optional && !e->has_placed) {
+        check_axiom(w);
+        if (!w->found && !w->p.failed && !ins_limit_hit(e->limit))
+            return pass(w, r, certificate);
+    }
     ins_limit_step(w->e.limit, "search, conflicts", 0);
     for (;;) {
         const enum ins_solver_answer a = ask(w);
@@ -319,30 +545,30 @@ static bool weak_init(struct weak *w)
 {
     struct ins_engine *e = &w->e;
     const size_t n = e->n_nodes;
-    const uint64_t cells =
-        e->model.forbids == INS_FORBIDS_NON_CAUSAL ? (uint64_t)n * e->h->n_sessions : 0;
+    const bool clocks = e->model.forbids == INS_FORBIDS_NON_CAUSAL && e->model.sessions;
+    const bool ends = e->model.forbids == INS_FORBIDS_FRACTURED && e->model.real_time;
+    const uint64_t cells = clocks ? (uint64_t)n * e->n_chains : 0;
     if (ins_limit_memory(e->limit, cells * sizeof *w->clock))
         return false;
     w->order = INS_NEW(uint32_t, n);
     w->pos = INS_NEW(uint32_t, n);
     w->source = INS_NEW(uint32_t, e->n_reads);
     w->choice = INS_NEW0(int, e->n_reads);
-    w->clock = INS_NEW0(uint32_t, cells);
+    w->clock = clocks ? INS_NEW0(uint32_t, cells) : NULL;
     w->next = INS_NEW(uint32_t, n);
     w->via = INS_NEW(int, n);
     w->queue = INS_NEW(uint32_t, n);
-    if (!w->order || !w->pos || !w->source || !w->choice || !w->clock || !w->next ||
-        !w->via || !w->queue)
+    if (!w->order || !w->pos || !w->source || !w->choice || (clocks && !w->clock) ||
+        !w->next || !w->via || !w->queue || (ends && !sort_by_end(w)))
         return false;
     memcpy(w->source, e->read_ver, e->n_reads * sizeof *w->source);
-    memcpy(w->pos, e->pos, n * sizeof *w->pos);
-    return ins_problem_init(&w->p, e, w->pos);
+    return guess(w) && ins_problem_init(&w->p, e, w->pos);
 }
 
 static void weak_release(struct weak *w)
 {
-    void *all[] = {w->order, w->pos,  w->source, w->choice,
-                   w->clock, w->next, w->via,    w->queue};
+    void *all[] = {w->order, w->pos, w->source, w->choice, w->clock,
+                   w->next,  w->via, w->queue,  w->by_end, w->latest};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
     ins_vec_lit_release(&w->cond);
@@ -418,16 +644,14 @@ enum ins_status ins_ambiguous_check(const struct ins_history *h,
                                     const struct ins_strong_options *o,
                                     struct ins_result *r, struct ins_error *err)
 {
-    enum ins_status st = try_strong(h, o, r, err);
+    enum ins_status st =
+        h->n_ambiguous || h->has_open_lists ? try_strong(h, o, r, err) : INS_OK;
     if (st != INS_OK)
         return st;
     INS_EACH_LEVEL_DOWN(level, o->levels) {
-        if (ins_model_of(level).versions)
+        if (ins_model_of(level).versions || r->level[level].verdict != INS_NOT_ASKED)
             continue;
-        if (ins_result_with(r, INS_PASS) & ins_level_above(level))
-            r->level[level].verdict = INS_PASS;
-        else
-            st = check_level(h, level, o, r, err);
+        st = ins_imply_or(h, level, o, r, err, check_level);
         if (st != INS_OK)
             return st;
     }

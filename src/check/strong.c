@@ -174,16 +174,13 @@ static enum ins_status check_level(const struct ins_history *h, enum ins_level l
     return INS_OK;
 }
 
-static void imply(const struct ins_history *h, const struct ins_strong_options *o,
-                  struct ins_result *r, enum ins_level level, enum ins_level by)
+/* The certificate says so when all levels are decided. */
+static void imply(struct ins_result *r, enum ins_level level, enum ins_level by)
 {
     const enum ins_verdict v = r->level[by].verdict;
     r->level[level].verdict = v;
     if (v == INS_FAIL)
         r->level[level].kinds |= r->level[by].kinds;
-    struct ins_certificate *c = o->certificate ? ins_certificate_get(r, h) : NULL;
-    if (c)
-        ins_certificate_implied(c, level, v, by);
 }
 
 /* Does a level that `level` implies, and that failed too, forbid this kind? */
@@ -282,22 +279,21 @@ static void find_witnesses(const struct ins_history *h,
     ins_script_release(&s);
 }
 
-/* Decide one level: by what is known of others, or by looking. */
-static enum ins_status check_or_imply(const struct ins_history *h, enum ins_level level,
-                                      const struct ins_strong_options *o,
-                                      struct ins_result *r, struct ins_error *err)
+enum ins_status ins_imply_or(const struct ins_history *h, enum ins_level level,
+                             const struct ins_strong_options *o, struct ins_result *r,
+                             struct ins_error *err, ins_level_check *check)
 {
     const ins_levels failed = ins_result_with(r, INS_FAIL) & ins_level_below(level);
     const ins_levels passed = ins_result_with(r, INS_PASS) & ins_level_above(level);
     if (failed) {
-        imply(h, o, r, level, ins_levels_from(failed, (enum ins_level)0));
+        imply(r, level, ins_levels_from(failed, (enum ins_level)0));
     } else if (passed) {
-        imply(h, o, r, level, ins_levels_from(passed, (enum ins_level)0));
+        imply(r, level, ins_levels_from(passed, (enum ins_level)0));
     } else if (ins_model_of(level).real_time && !h->has_times) {
         r->level[level].verdict = INS_UNDECIDED;
         r->level[level].why = "the history records no real time";
     } else {
-        return check_level(h, level, o, r, err);
+        return check(h, level, o, r, err);
     }
     return INS_OK;
 }
@@ -312,7 +308,7 @@ enum ins_status ins_strong_check(const struct ins_history *h,
     INS_EACH_LEVEL_DOWN(level, o->levels) {
         if (!ins_model_of(level).versions || r->level[level].verdict != INS_NOT_ASKED)
             continue;
-        const enum ins_status st = check_or_imply(h, level, o, r, err);
+        const enum ins_status st = ins_imply_or(h, level, o, r, err, check_level);
         if (st != INS_OK)
             return st;
     }
@@ -320,7 +316,7 @@ enum ins_status ins_strong_check(const struct ins_history *h,
     INS_EACH_LEVEL(level, open) {
         const ins_levels failed = ins_result_with(r, INS_FAIL) & ins_level_below(level);
         if (failed && !h->has_times && ins_model_of(level).real_time)
-            imply(h, o, r, level, ins_levels_before(failed, INS_N_LEVELS));
+            imply(r, level, ins_levels_before(failed, INS_N_LEVELS));
     }
     ins_tell_once(r, first);
     return INS_OK;

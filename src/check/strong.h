@@ -31,6 +31,15 @@ enum ins_status ins_ambiguous_check(const struct ins_history *h,
                                     const struct ins_strong_options *o,
                                     struct ins_result *r, struct ins_error *err);
 
+/* Decide one level: by what is known of others, or by looking (`check`). */
+typedef enum ins_status ins_level_check(const struct ins_history *h,
+                                        enum ins_level level,
+                                        const struct ins_strong_options *o,
+                                        struct ins_result *r, struct ins_error *err);
+enum ins_status ins_imply_or(const struct ins_history *h, enum ins_level level,
+                             const struct ins_strong_options *o, struct ins_result *r,
+                             struct ins_error *err, ins_level_check *check);
+
 /* Name the argument against e's level, add it to r and to the certificate when that is
  * asked for.  INS_UNDECIDED when the argument failed. */
 enum ins_verdict ins_fail_with(const struct ins_engine *e, const struct ins_argument *p,

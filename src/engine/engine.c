@@ -4,9 +4,12 @@
 
 /* ---- optional transactions ---- */
 
-static bool bad_read(uint32_t from)
+/* Reads of own writes may be wrong where the level says so. */
+static bool bad_read(const struct ins_engine *e, uint32_t from)
 {
-    return from >= INS_FROM_THIN_AIR;
+    return from >= INS_FROM_THIN_AIR &&
+           (e->model.own_reads ||
+            (from != INS_FROM_NOT_OWN && from != INS_FROM_NOT_LAST));
 }
 
 static bool is_external(const struct ins_history *h, uint32_t op)
@@ -36,7 +39,7 @@ static bool could_commit(const struct ins_engine *e, ins_txn t)
 {
     const struct ins_history *h = e->h;
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-        if (!ins_is_write(h, op) && bad_read(h->op_from[op]))
+        if (!ins_is_write(h, op) && bad_read(e, h->op_from[op]))
             return false;
         if (e->model.repeatable && is_external(h, op) && disagrees(h, t, op))
             return false;

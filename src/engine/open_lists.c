@@ -174,7 +174,7 @@ bool ins_lists_hold(const struct ins_engine *e, const uint32_t *order)
     for (ins_txn t = 1; ok && t < h->n_txns; t++)
         for (uint32_t op = h->txn_op[t];
              ok && ins_engine_counts(e, t) && op < h->txn_op[t + 1]; op++)
-            if (!ins_is_write(h, op) && !ins_is_unknown(h, op) &&
+            if (!ins_is_write(h, op) && !ins_from_nobody(h->op_from[op]) &&
                 ins_is_list_key(h, ins_op_key(h, op)))
                 ok = read_holds(&a, t, op);
     for (ins_key k = 0; a.list && k < h->n_keys; k++)

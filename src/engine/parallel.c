@@ -1,12 +1,8 @@
 #include "parallel.h"
 
-#include <stdlib.h>
+#include "engine/reach.h"
 
-/* A read and the next writer of its key, as positions. */
-struct question {
-    uint32_t from, to, read, next; /* `next` is a version */
-};
-INS_VEC(question, struct question);
+#include <stdlib.h>
 
 /* Why there is an edge of the order's graph. */
 enum reason { BY_GRAPH, BY_CHOICE, BY_COUNT, BY_VERSIONS };
@@ -148,14 +144,6 @@ static bool leads_forward(const struct graph *g)
 
 /* ---- does the next writer lead to the reader? ---- */
 
-static int by_from(const void *a, const void *b)
-{
-    const struct question *x = a, *y = b;
-    if (x->from != y->from)
-        return x->from < y->from ? -1 : 1;
-    return (x->to > y->to) - (x->to < y->to);
-}
-
 /* Reads with a next writer between what they read and the reader. */
 static void list_questions(struct graph *g)
 {
@@ -169,70 +157,16 @@ static void list_questions(struct graph *g)
         if (n == INS_NONE || e->ver_txn[n] == t || g->pos[e->ver_txn[n]] > g->pos[t])
             continue;
         ins_vec_question_push(
-            &g->ask, (struct question){g->pos[e->ver_txn[n]], g->pos[t], r, n});
+            &g->ask, (struct ins_question){g->pos[e->ver_txn[n]], g->pos[t], r, n});
     }
-    if (g->ask.len)
-        qsort(g->ask.at, g->ask.len, sizeof *g->ask.at, by_from);
-}
-
-/* A batch: questions [first, end) that have at most 64 different writers.  One pass
- * over the stretch of the order that they span finds for each position which of the
- * writers lead there.  Of the questions those whose answer is yes are kept at `kept`.
- */
-static size_t answer(const struct graph *g, size_t first, size_t end, uint64_t *mask,
-                     struct question *kept)
-{
-    const uint32_t low = g->ask.at[first].from;
-    uint32_t high = low, writer = INS_NONE;
-    uint64_t bit = 0;
-    size_t n = 0;
-    for (size_t i = first; i < end; i++)
-        high = g->ask.at[i].to > high ? g->ask.at[i].to : high;
-    memset(mask + low, 0, ((size_t)high - low + 1) * sizeof *mask);
-    for (size_t i = first; i < end; i++) {
-        if (g->ask.at[i].from != writer) {
-            writer = g->ask.at[i].from;
-            bit = bit ? bit << 1 : 1;
-        }
-        mask[writer] = bit;
-    }
-    for (uint32_t p = low; p <= high; p++)
-        for (uint32_t x = g->off[p]; x < g->off[p + 1]; x++)
-            if (g->pred[x] >= low)
-                mask[p] |= mask[g->pred[x]];
-    writer = INS_NONE;
-    bit = 0;
-    for (size_t i = first; i < end; i++) {
-        if (g->ask.at[i].from != writer) {
-            writer = g->ask.at[i].from;
-            bit = bit ? bit << 1 : 1;
-        }
-        if (mask[g->ask.at[i].to] & bit)
-            kept[n++] = g->ask.at[i];
-    }
-    return n;
 }
 
 /* Keep the questions whose answer is yes: what breaks psi.  False when a limit is hit.
  */
 static bool answer_all(struct graph *g)
 {
-    uint64_t *mask = INS_NEW(uint64_t, g->e->n_nodes);
-    size_t kept = 0;
-    bool ok = mask && !g->ask.failed;
-    for (size_t i = 0, end; ok && i < g->ask.len; i = end) {
-        unsigned writers = 0;
-        for (end = i; end < g->ask.len; end++) {
-            writers += end == i || g->ask.at[end].from != g->ask.at[end - 1].from;
-            if (writers > 64)
-                break;
-        }
-        kept += answer(g, i, end, mask, g->ask.at + kept);
-        ok = !ins_limit_hit(g->e->limit);
-    }
-    g->ask.len = ok ? kept : g->ask.len;
-    ins_free(mask);
-    return ok;
+    const struct ins_reach reach = {g->e->n_nodes, g->off, g->pred};
+    return ins_reach_keep(&reach, &g->ask, g->e->limit);
 }
 
 /* ---- a guess ---- */
@@ -395,7 +329,7 @@ static int lit_of(struct search *s, uint32_t x)
 }
 
 /* The path and the RW that closes it cannot all be. */
-static void forbid(struct search *s, const struct question *q)
+static void forbid(struct search *s, const struct ins_question *q)
 {
     const struct ins_engine *e = s->e;
     const uint32_t v = e->source[q->read], first = (uint32_t)s->p->loop_edge.len;
@@ -415,12 +349,12 @@ static void forbid(struct search *s, const struct question *q)
                                    INS_NONE});
         p = to;
     }
-    const int closing = v < e->n_vers ? order_lit(s, v, q->next) : 0;
+    const int closing = v < e->n_vers ? order_lit(s, v, q->version) : 0;
     need(s, closing);
     if (e->read_ver[q->read] == INS_NONE)
         need(s, (int)s->p->from_var[s->place[ins_open_number(e, q->read)]]);
     need_count(s, s->g.order[q->to]);
-    need_count(s, e->ver_txn[q->next]);
+    need_count(s, e->ver_txn[q->version]);
     need_count(s, ins_ver_txn(e, v));
     ins_vec_loop_edge_push(
         &s->p->loop_edge, (struct ins_loop_edge){s->g.order[q->to], s->g.order[q->from],

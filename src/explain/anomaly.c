@@ -42,9 +42,9 @@ static struct ins_edge static_edge(const struct ins_engine *e, ins_txn from, ins
             return read_edge(e, from, r);
     if (ins_in_session(e, from, to))
         return ins_edge_bare(from, to, INS_SO, INS_WHY_SESSION);
-    if (!e->model.versions) /* what the level's axiom asks for */
-        return ins_edge_bare(from, to, INS_CO, INS_WHY_ASSUMED);
-    return ins_edge_bare(from, to, INS_RT, INS_WHY_TIME);
+    if (e->model.real_time && ins_ended_before(e->h, from, to))
+        return ins_edge_bare(from, to, INS_RT, INS_WHY_TIME);
+    return ins_edge_bare(from, to, INS_CO, INS_WHY_ASSUMED); /* by a choice */
 }
 
 /* ---- edges from links ---- */
@@ -378,7 +378,8 @@ static bool has_edge(const struct ins_anomaly *a, const struct ins_edge *d)
 {
     for (uint32_t i = 0; i < a->n_cycle; i++)
         if (a->edge[i].from == d->from && a->edge[i].to == d->to &&
-            a->edge[i].type == d->type)
+            a->edge[i].type == d->type &&
+            (d->type != INS_CO || a->edge[i].reader == d->reader))
             return true;
     return false;
 }
@@ -633,10 +634,7 @@ static struct ins_edge sure_edge(const struct ins_engine *e,
     if (from == INS_INIT)
         return ins_edge_bare(from, to, INS_SO, INS_WHY_INITIAL);
     const struct ins_edge known = static_edge(e, from, to);
-    const bool holds = known.type == INS_RT
-                           ? e->model.real_time && ins_ended_before(e->h, from, to)
-                           : known.rule != INS_WHY_ASSUMED;
-    return holds ? known : open_edge(e, x);
+    return known.rule != INS_WHY_ASSUMED ? known : open_edge(e, x);
 }
 
 /* An edge that a true literal brings. */
@@ -712,16 +710,24 @@ static struct ins_edge step_of(const struct ins_engine *e, const struct ins_prob
     return static_edge(e, from, to);
 }
 
-/* Put the way that a demand rests on; `path` of its edge is where. */
-static uint32_t put_way(struct writer *w, const struct ins_problem *p,
-                        const struct ins_demand *d)
+/* Put the way that a demand rests on; `path` of its edge is where.  A step within a
+ * session needs none at ra. */
+static void put_way(struct writer *w, const struct ins_problem *p,
+                    const struct ins_demand *d, uint32_t edge)
 {
+    const struct ins_engine *e = w->e;
     const uint32_t at = (uint32_t)w->edge.len;
-    for (uint32_t i = 0;
-         w->e->model.forbids == INS_FORBIDS_NON_CAUSAL && i + 1 < d->n_walk; i++)
-        put_plain(w, step_of(w->e, p, d, p->walk.at[d->walk + i],
-                             p->walk.at[d->walk + i + 1]));
-    return at;
+    const ins_txn *walk = p->walk.at + d->walk;
+    if (d->other != INS_NONE || w->edge.failed ||
+        (e->model.forbids == INS_FORBIDS_FRACTURED &&
+         ins_in_session(e, walk[0], walk[1])))
+        return;
+    for (uint32_t i = 0; i + 1 < d->n_walk; i++)
+        put_plain(w, step_of(e, p, d, walk[i], walk[i + 1]));
+    if (w->edge.failed)
+        return;
+    w->edge.at[edge].path = at | PATH_IS_PLACE;
+    w->edge.at[edge].n_path = d->n_walk - 1;
 }
 
 static struct ins_edge demand_edge(const struct ins_engine *e,
@@ -785,34 +791,56 @@ static struct ins_case put_leaf(struct writer *w, const struct ins_problem *p,
     out.n_assumed = (uint32_t)w->edge.len - out.assumed;
     simplify(e, c, f, &loop);
     w->edge.failed |= loop.failed;
-    for (size_t i = 0; i < loop.len; i++)
-        if (loop.at[i].demand != INS_NONE)
-            loop.at[i].link = put_way(w, p, &p->demand.at[loop.at[i].demand]);
     out.cycle = (uint32_t)w->edge.len;
     for (size_t i = 0; i < loop.len; i++) {
-        const struct ins_leaf_edge *x = &loop.at[i];
-        if (x->demand != INS_NONE) {
-            const struct ins_demand *m = &p->demand.at[x->demand];
-            struct ins_edge d = demand_edge(e, m, x->to);
-            d.n_path = e->model.forbids == INS_FORBIDS_NON_CAUSAL ? m->n_walk - 1 : 0;
-            if (d.n_path)
-                d.path = x->link | PATH_IS_PLACE;
-            ins_vec_edge_push(&w->edge, d);
-            continue;
-        }
+        struct ins_leaf_edge *x = &loop.at[i];
         const ins_txn from = ins_node_txn(e, x->from), to = ins_node_txn(e, x->to);
-        if (x->link == INS_NONE && !x->lit && from == to)
+        if (x->demand == INS_NONE && x->link == INS_NONE && !x->lit && from == to)
             continue;
-        struct ins_edge d = x->missed != INS_NONE ? closing_edge(e, p, x)
-                            : x->link != INS_NONE ? link_edge(e, x->link)
-                            : x->lit              ? lit_edge(e, p, x)
-                                                  : sure_edge(e, x);
-        d.path = x->link;
+        struct ins_edge d = x->demand != INS_NONE
+                                ? demand_edge(e, &p->demand.at[x->demand], x->to)
+                            : x->missed != INS_NONE ? closing_edge(e, p, x)
+                            : x->link != INS_NONE   ? link_edge(e, x->link)
+                            : x->lit                ? lit_edge(e, p, x)
+                                                    : sure_edge(e, x);
+        d.path = x->demand != INS_NONE ? INS_NONE : x->link;
+        x->link = (uint32_t)w->edge.len;
         ins_vec_edge_push(&w->edge, d);
     }
-    ins_vec_leaf_edge_release(&loop);
     out.n_cycle = (uint32_t)w->edge.len - out.cycle;
+    for (size_t i = 0; i < loop.len; i++)
+        if (loop.at[i].demand != INS_NONE)
+            put_way(w, p, &p->demand.at[loop.at[i].demand], loop.at[i].link);
+    ins_vec_leaf_edge_release(&loop);
     return out;
+}
+
+/* The name of a cycle that takes edges of an axiom: by the strongest of them, and by
+ * whether there is only one.  False when it rests on anything else. */
+static bool name_by_axiom(struct ins_anomaly *a)
+{
+    static const enum ins_kind kinds[][2] = {
+        [INS_WHY_MONOTONIC] = {INS_NON_MONO_READ_CO, INS_NON_MONO_READ_CM},
+        [INS_WHY_FRACTURED] = {INS_FRACTURED_READ_CO, INS_FRACTURED_READ_CM},
+        [INS_WHY_CAUSAL] = {INS_CO_CONFLICT_CM, INS_CONFLICT_CM},
+    };
+    unsigned inferred = 0;
+    enum ins_rule rule = INS_WHY_INITIAL;
+    bool time = false, other = false;
+    for (uint32_t i = 0; i < a->n_edges; i++)
+        time |= a->edge[i].type == INS_RT;
+    for (uint32_t i = 0; i < a->n_cycle; i++) {
+        const struct ins_edge *e = &a->edge[i];
+        inferred += e->type == INS_CO || e->type == INS_WW;
+        other |= e->type == INS_RW || e->rule == INS_WHY_ASSUMED;
+        if (e->type == INS_CO && e->rule > rule)
+            rule = e->rule;
+    }
+    if (other || rule < INS_WHY_MONOTONIC || rule > INS_WHY_CAUSAL)
+        return false;
+    a->kind = kinds[rule][inferred > 1];
+    a->suffix = time ? INS_REALTIME : INS_PLAIN;
+    return true;
 }
 
 static void from_search(const struct ins_engine *e, const struct ins_argument *arg,
@@ -824,22 +852,24 @@ static void from_search(const struct ins_engine *e, const struct ins_argument *a
     struct ins_anomaly a = {.breaks = e->level, .kind = INS_NO_ORDER};
     a.branch = INS_ARENA_NEW(&r->arena, struct ins_case, c->leaf.len + 1);
     /* one case that supposes nothing is a cycle like any other */
-    const bool plain =
-        e->model.versions && c->leaf.len == 1 && !c->leaf.at[0].n_assumed;
+    const bool plain = c->leaf.len == 1 && !c->leaf.at[0].n_assumed;
     if (writer_init(&w) && a.branch) {
         for (size_t i = 0; i < c->leaf.len; i++)
             a.branch[a.n_branches++] = put_leaf(&w, p, c, &c->leaf.at[i]);
-        if (plain) {
+        if (plain)
             a.n_cycle = a.branch[0].n_cycle;
-            a.n_branches = 0;
-        }
         if (c->leaf.len)
             put_steps(&w);
         if (!w.edge.failed) {
             resolve_paths(&w);
             if (ins_anomaly_collect(&w.edge, &a, &r->arena)) {
-                if (plain)
+                bool named = plain;
+                if (plain && e->model.versions)
                     ins_classify(e->h, &a);
+                else if (plain)
+                    named = name_by_axiom(&a);
+                a.n_branches = named ? 0 : a.n_branches;
+                a.n_cycle = named ? a.n_cycle : 0;
                 publish(e, r, &a);
             }
         }

@@ -101,6 +101,26 @@ static uint32_t turn(struct ins_vec_edge *edge, uint32_t n_cycle, uint32_t at)
     return n_way + 1;
 }
 
+/* At psi a cycle without an RW is told with one, where an inferred order hides it: two
+ * writers of which the one missed the other, or an edge that can be turned. */
+static uint32_t show_missed(struct ins_vec_edge *edge, uint32_t n_cycle)
+{
+    uint32_t turnable = INS_NONE;
+    for (uint32_t i = 0; i < n_cycle; i++)
+        if (edge->at[i].type == INS_RW)
+            return n_cycle;
+    for (uint32_t i = 0; i < n_cycle; i++) {
+        const struct ins_edge *d = &edge->at[i];
+        if (d->rule == INS_WHY_REACHES && d->n_path == 1 &&
+            edge->at[d->path].type == INS_RW) {
+            edge->at[i] = edge->at[d->path];
+            return n_cycle;
+        }
+        turnable = turnable == INS_NONE && can_turn(d) ? i : turnable;
+    }
+    return turnable == INS_NONE ? n_cycle : turn(edge, n_cycle, turnable);
+}
+
 uint32_t ins_retell(struct ins_vec_edge *edge, uint32_t n_cycle, enum ins_level level)
 {
     enum { TURNS = 8, MOST_EDGES = 4096 };
@@ -122,5 +142,7 @@ uint32_t ins_retell(struct ins_vec_edge *edge, uint32_t n_cycle, enum ins_level 
         n_cycle = turn(edge, n_cycle, at);
     }
     ins_vec_edge_release(&scratch);
-    return n_cycle;
+    return ins_model_of(level).forbids == INS_FORBIDS_ONE_RW
+               ? show_missed(edge, n_cycle)
+               : n_cycle;
 }

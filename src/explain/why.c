@@ -164,6 +164,9 @@ static void say_saw(struct ins_buf *b, const struct ins_history *h,
     else if (e->other_op != INS_NONE)
         SAY(b, h, e->key, "%t read %o of %t", {.n = e->reader}, {.n = e->other_op},
             {.n = e->from});
+    else if (e->n_path) /* of one step, in time */
+        SAY(b, h, e->key, "%t began after %t had ended", {.n = e->reader},
+            {.n = e->from});
     else
         SAY(b, h, e->key, "%t follows %t in its session", {.n = e->reader},
             {.n = e->from});

@@ -243,7 +243,8 @@ static bool has_misread(struct ins_verifier *v, ins_txn t)
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
         const uint8_t fact = v->f.fact[op];
         ins_txn w;
-        if ((fact == INS_FACT_NOT_OWN && v->base != V_PL2) || fact == INS_FACT_MISMATCH)
+        if ((fact == INS_FACT_NOT_OWN && !ins_verify_passed_over(v, op)) ||
+            fact == INS_FACT_MISMATCH)
             return true;
         if (fact != INS_FACT_EXTERNAL && fact != INS_FACT_OWN)
             continue;

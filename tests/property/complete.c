@@ -150,6 +150,7 @@ static const char *wrong_stale(const struct naive *n, const struct ins_result *r
     for (size_t i = 0; i < r->anomaly.len; i++)
         for (uint32_t j = 0; j < r->anomaly.at[i].n_cycle; j++)
             told += r->anomaly.at[i].kind == kinds[level][0] &&
+                    r->anomaly.at[i].breaks == level &&
                     r->anomaly.at[i].edge[j].to == INS_INIT;
     return told <= most ? NULL : "a stale read of an initial value is told twice";
 }

@@ -229,8 +229,7 @@ static const char *wrong_certificate(const struct ins_history *h,
 static const char *wrong_threads(struct run *q, const struct ins_history *h,
                                  const struct ins_result *r)
 {
-    const struct ins_check_options o = {.levels =
-                                            1u << INS_RC | 1u << INS_RA | 1u << INS_CC,
+    const struct ins_check_options o = {.levels = ins_levels_decided(),
                                         .threads = 2 + ins_rng_below(&q->rng, 3),
                                         .max_listed = UINT32_MAX};
     struct ins_error err = {0};

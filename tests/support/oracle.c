@@ -908,12 +908,55 @@ static bool cut_isolation(struct world *w, uint16_t committed)
     return external_reads_agree(w);
 }
 
+/* Does t write this value to the key in its operations [from, to)? */
+static bool writes_value(const struct tiny_txn *t, unsigned from, unsigned to,
+                         const struct tiny_op *read)
+{
+    for (unsigned i = from; i < to; i++)
+        if (t->op[i].type == TINY_WRITE && t->op[i].key == read->key &&
+            t->op[i].value == read->value)
+            return true;
+    return false;
+}
+
+/* An own register read that is wrong: is it d or e, that is, of what its transaction
+ * had overwritten, or of what another one wrote, whatever of its writes that was?  Not
+ * when its own transaction writes it later. */
+static bool is_passed_over(const struct world *w, unsigned node, unsigned at)
+{
+    const struct tiny_txn *t = txn_of(w, node);
+    const struct tiny_op *read = &t->op[at];
+    if (writes_value(t, 0, at, read))
+        return true;
+    bool other = w->h->init[read->key] == read->value;
+    for (unsigned n = 1; n < w->n; n++)
+        other |= n != node && txn_of(w, n)->status != TINY_ABORTED &&
+                 writes_value(txn_of(w, n), 0, txn_of(w, n)->n_ops, read);
+    return other && !writes_value(t, at, t->n_ops, read);
+}
+
+/* Are all wrong reads of own registers such? */
+static bool are_passed_over(const struct world *w)
+{
+    for (unsigned node = 1; node < w->n; node++) {
+        const struct tiny_txn *t = txn_of(w, node);
+        for (unsigned i = 0; is_counted(w, node) && i < t->n_ops; i++) {
+            uint8_t own = 0;
+            if (is_known_read(&t->op[i]) && !w->h->list[t->op[i].key] &&
+                own_writes(t, i, t->op[i].key, &own) && own != t->op[i].value &&
+                !is_passed_over(w, node, i))
+                return false;
+        }
+    }
+    return true;
+}
+
 /* Every subset of the indeterminate transactions, the empty one last. */
 static void choose_counted(struct world *w, uint16_t committed, uint16_t open)
 {
     for (unsigned chosen = open;; chosen = (chosen - 1) & open) {
         w->counted = (uint16_t)(committed | chosen);
-        if (list_reads(w) || !w->own_reads)
+        if (list_reads(w) || (!w->own_reads && are_passed_over(w)))
             choose_sources(w, 0);
         if (!chosen)
             break;

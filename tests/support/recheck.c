@@ -173,7 +173,8 @@ static bool path_leads(const struct context *c, const struct ins_edge *e, ins_tx
 static bool path_is_causal(const struct context *c, const struct ins_edge *e)
 {
     for (uint32_t i = e->path; i < e->path + e->n_path; i++)
-        if (c->a->edge[i].type != INS_SO && c->a->edge[i].type != INS_WR)
+        if (c->a->edge[i].type != INS_SO && c->a->edge[i].type != INS_WR &&
+            (c->a->edge[i].type != INS_RT || !ins_model_of(c->a->breaks).real_time))
             return false;
     return true;
 }
@@ -223,7 +224,9 @@ static const char *check_commit_edge(const struct context *c, const struct ins_e
                    ? NULL
                    : "a causal edge without a causal path";
     if (e->rule == INS_WHY_FRACTURED && e->other_op == INS_NONE)
-        return in_session_order(h, e->from, e->reader)
+        return in_session_order(h, e->from, e->reader) ||
+                       (ins_model_of(c->a->breaks).real_time &&
+                        in_real_time(h, e->from, e->reader))
                    ? NULL
                    : "no session order to the reader";
     if (!op_in(h, e->other_op, e->reader) ||
@@ -377,7 +380,7 @@ static struct census count_edges(const struct ins_anomaly *a)
 static bool weak_name(const struct census *n, bool one, unsigned rule, unsigned above)
 {
     const unsigned inferred = n->co + n->ww;
-    return rule && !above && !n->rw && !n->rt && (one ? inferred == 1 : inferred > 1);
+    return rule && !above && !n->rw && (one ? inferred == 1 : inferred > 1);
 }
 
 /* Do a and b read one version of some key and both write it? */
@@ -407,7 +410,7 @@ static bool strong_name(const struct context *c, const struct census *n)
 {
     switch ((int)c->a->kind) {
     case INS_G0:
-        return n->ww && !n->wr && !n->rw;
+        return !n->wr && !n->rw;
     case INS_G1C:
         return n->wr && !n->rw;
     case INS_LOST_UPDATE:

@@ -572,7 +572,7 @@ int main(int argc, char **argv)
     q.cases = argc > 1 && !strcmp(argv[1], "--cases");
     const int first = q.cases ? 2 : 1;
     const unsigned count =
-        argc > first ? (unsigned)strtoul(argv[first], NULL, 10) : 400;
+        argc > first ? (unsigned)strtoul(argv[first], NULL, 10) : 120;
     const uint64_t seed = argc > first + 1 ? strtoull(argv[first + 1], NULL, 10) : 1;
     q.rng.state = seed;
     for (unsigned i = 0; i < count && !q.wrong; i++)
