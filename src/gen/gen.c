@@ -161,7 +161,7 @@ static void release_sim(struct ins_sim *s)
     }
     ins_free(s->commit_number);
     ins_free(s->position);
-    ins_free(s->last_appender);
+    ins_free(s->last_writer);
     ins_free(s->previous);
     ins_free(s->applied);
     ins_vec_u32_release(&s->stack);

@@ -72,10 +72,10 @@ struct ins_sim {
     uint32_t *commit_number; /* cc, ra: by transaction */
 
     /* lists */
-    uint32_t *position; /* by operation: where an append stands, INS_NONE: nowhere */
-    ins_txn *last_appender; /* cc, ra: by key, INS_INIT for none */
-    ins_txn *previous;      /* ra: by operation, the appender before it */
-    uint8_t *applied;       /* ra: by transaction, a bit a replica */
+    uint32_t *position;   /* by operation: where an append stands, INS_NONE: nowhere */
+    ins_txn *last_writer; /* cc, ra, psi: by key, INS_INIT for none */
+    ins_txn *previous;    /* ra: by operation, the appender before it */
+    uint8_t *applied;     /* ra: by transaction, a bit a replica */
     struct ins_vec_u32 stack;
 };
 

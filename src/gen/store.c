@@ -261,10 +261,10 @@ static bool init_replicas(struct ins_sim *s)
     }
     if (s->o->list) {
         s->version = INS_NEW0(uint32_t, s->o->keys); /* how long the lists are */
-        s->last_appender = INS_NEW0(ins_txn, s->o->keys);
+        s->last_writer = INS_NEW0(ins_txn, s->o->keys);
         s->applied = INS_NEW0(uint8_t, s->h->n_txns);
         s->previous = INS_NEW(ins_txn, s->h->n_ops);
-        if (!s->version || !s->last_appender || !s->applied || !s->previous)
+        if (!s->version || !s->last_writer || !s->applied || !s->previous)
             return false;
     }
     return s->commit_number != NULL;
@@ -302,17 +302,19 @@ static void apply_at(struct ins_sim *s, uint32_t r, ins_txn t)
         s->applied[t] |= (uint8_t)(1u << r);
 }
 
-/* Give the appends of transaction t their places. */
-static void place_appends(struct ins_sim *s, ins_txn t)
+/* Give the appends of transaction t their places, and note who wrote last. */
+static void place_writes(struct ins_sim *s, ins_txn t)
 {
     const struct ins_columns *h = s->h;
-    for (uint32_t op = h->txn_op[t]; s->o->list && op < h->txn_op[t + 1]; op++) {
+    for (uint32_t op = h->txn_op[t]; s->last_writer && op < h->txn_op[t + 1]; op++) {
         if (!is_write(s, op))
             continue;
         const ins_key k = ins_word_key(h->op_word[op]);
-        s->position[op] = s->version[k]++;
-        s->previous[op] = s->last_appender[k];
-        s->last_appender[k] = t;
+        if (s->o->list) {
+            s->position[op] = s->version[k]++;
+            s->previous[op] = s->last_writer[k];
+        }
+        s->last_writer[k] = t;
     }
 }
 
@@ -320,7 +322,7 @@ static void place_appends(struct ins_sim *s, ins_txn t)
 static void commit_at(struct ins_sim *s, uint32_t r, const struct ins_sim_client *c)
 {
     s->commit_number[c->txn] = ++s->commits;
-    place_appends(s, c->txn);
+    place_writes(s, c->txn);
     apply_at(s, r, c->txn);
 }
 
@@ -374,9 +376,9 @@ static void commit_causal(struct ins_sim *s, struct ins_sim_client *c)
     if (s->n_replicas > 1 && !ins_rng_below(&s->rng, 4))
         take_over(s, r,
                   (r + 1 + ins_rng_below(&s->rng, s->n_replicas - 1)) % s->n_replicas);
-    for (uint32_t op = h->txn_op[c->txn]; s->o->list && op < h->txn_op[c->txn + 1];
+    for (uint32_t op = h->txn_op[c->txn]; s->last_writer && op < h->txn_op[c->txn + 1];
          op++) {
-        const ins_txn last = s->last_appender[ins_word_key(h->op_word[op])];
+        const ins_txn last = s->last_writer[ins_word_key(h->op_word[op])];
         if (is_write(s, op) && !is_applied(s, r, last))
             take_over(s, r, origin_of(s, last));
     }
@@ -385,6 +387,25 @@ static void commit_causal(struct ins_sim *s, struct ins_sim_client *c)
         commit_at(s, r, c);
         ins_vec_u32_push(&s->replica[r].log, c->txn);
     }
+}
+
+/* psi.  As cc, and before it writes any key a replica takes over what the last writer
+ * of the key saw: no two writers of a key miss each other.  Take the order of commits
+ * for the version orders.  Whoever is before t3 by session order, reads-from or
+ * write-write, in any number of steps, was applied where t3 ran, and committed before
+ * it: so there is no cycle.  If t3 reads k from t1, then t1 is the last writer of k
+ * that was applied there; a later one was not, so no path leads from it to t3 that an
+ * anti-dependency could close.  Replicas that write different keys still show them in
+ * different orders: a long fork. */
+static bool init_parallel(struct ins_sim *s)
+{
+    if (!init_replicas(s))
+        return false;
+    if (!s->last_writer)
+        s->last_writer = INS_NEW0(ins_txn, s->o->keys);
+    if (!s->applied)
+        s->applied = INS_NEW0(uint8_t, s->h->n_txns);
+    return s->last_writer && s->applied;
 }
 
 /* ra.  Transactions reach the other replicas one by one, whole, in any order.  Take the
@@ -436,7 +457,7 @@ static void commit_atomic(struct ins_sim *s, struct ins_sim_client *c)
     deliver_some(s, r);
     for (uint32_t op = h->txn_op[c->txn]; s->o->list && op < h->txn_op[c->txn + 1];
          op++) {
-        const ins_txn last = s->last_appender[ins_word_key(h->op_word[op])];
+        const ins_txn last = s->last_writer[ins_word_key(h->op_word[op])];
         if (is_write(s, op) && !is_applied(s, r, last))
             apply_with_lists(s, r, last);
     }
@@ -460,6 +481,7 @@ const struct ins_store ins_store_table[] = {
      .appends_interleave = true},
     {.level = "ra", .init = init_replicas, .commit = commit_atomic},
     {.level = "cc", .init = init_replicas, .commit = commit_causal},
+    {.level = "psi", .init = init_parallel, .commit = commit_causal},
     {.level = "pc",
      .init = init_stamped,
      .begin = begin_snapshot,

@@ -19,8 +19,8 @@ static void ok(bool passed, const char *what)
 static const struct {
     const char *level;
     enum ins_level id;
-} levels[] = {{"rc", INS_RC}, {"ra", INS_RA},   {"cc", INS_CC},    {"pc", INS_PC},
-              {"si", INS_SI}, {"ser", INS_SER}, {"sser", INS_SSER}};
+} levels[] = {{"rc", INS_RC}, {"ra", INS_RA}, {"cc", INS_CC},   {"psi", INS_PSI},
+              {"pc", INS_PC}, {"si", INS_SI}, {"ser", INS_SER}, {"sser", INS_SSER}};
 enum { N_LEVELS = sizeof levels / sizeof *levels };
 
 static const struct {

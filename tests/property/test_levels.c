@@ -47,7 +47,7 @@ static void print_tally(const struct tally *t)
 
 int main(int argc, char **argv)
 {
-    const unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 10) : 200000;
+    const unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 10) : 120000;
     const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 20240601;
     const unsigned long profile =
         argc > 3 ? strtoul(argv[3], NULL, 10) : tiny_n_profiles;
