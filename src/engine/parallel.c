@@ -449,6 +449,8 @@ enum ins_verdict ins_parallel_search(struct ins_engine *e, uint32_t *order,
             s.hint[order[i]] = i;
         if (ins_problem_init(p, e, s.hint))
             v = loop(&s);
+        p->hint_kept = s.hint; /* it goes with the problem */
+        s.hint = NULL;
     }
     graph_release(&s.g);
     ins_vec_lit_release(&s.cond);
