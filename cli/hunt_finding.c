@@ -118,9 +118,10 @@ static bool write_page(const struct pages *p, const char *kind, const char *name
     const struct insula_report_item item = {
         .path = p->small, .history = p->history, .result = p->result};
     const struct insula_report_options how = {.width = 80};
-    FILE *out = output_open(path);
-    return out && !insula_report(kind, &item, 1, &how, out, &error) &&
-           output_close(out, path);
+    if (!insula_report_file(kind, &item, 1, &how, path, &error))
+        return true;
+    complain("%s", error.message);
+    return false;
 }
 
 /* The certificate of the counterexample, and whether it proves what it claims. */
@@ -174,9 +175,11 @@ static bool write_account(const struct hunt *h, const struct pages *p,
     const struct ins_record_outcome *w = &a->seen->outcome;
     char path[4300];
     (void)snprintf(path, sizeof path, "%s/finding.md", p->dir);
-    FILE *out = output_open(path);
-    if (!out)
+    FILE *out = fopen(path, "w");
+    if (!out) {
+        complain("cannot create '%s'", path);
         return false;
+    }
     (void)fprintf(out, "# %s\n\n", a->seen->cause);
     (void)fprintf(out, "| | |\n|---|---|\n| database | %s |\n| isolation | %s |\n",
                   w->database, w->isolation);
@@ -209,7 +212,11 @@ static bool write_account(const struct hunt *h, const struct pages *p,
                 "- `history.insulab`, `log.jsonl`: the run that it is from\n"
                 "- `report.html`: a page to look at\n",
                 out);
-    return output_close(out, path);
+    const bool written = !ferror(out);
+    if (fclose(out) == 0 && written)
+        return true;
+    complain("cannot write '%s'", path);
+    return false;
 }
 
 static void write_finding(const struct hunt *h, const char *dir, struct account *a)

@@ -296,9 +296,10 @@ static bool is_covered(const struct survey *s, const struct ins_anomaly *a)
 {
     for (size_t i = s->first; i < s->r->anomaly.len; i++) {
         const struct ins_anomaly *b = &s->r->anomaly.at[i];
-        if (ins_level_implies(a->breaks, b->breaks) &&
-            ((a->kind == b->kind && a->suffix == b->suffix) ||
-             shares_transaction(b, a)))
+        const bool alike = a->kind == b->kind && a->suffix == b->suffix;
+        const bool shared = shares_transaction(b, a);
+        if ((alike && shared) ||
+            (ins_level_implies(a->breaks, b->breaks) && (alike || shared)))
             return true;
     }
     return false;
