@@ -268,7 +268,8 @@ static void find_witnesses(const struct ins_history *h,
                            const struct ins_strong_options *o, struct ins_result *r)
 {
     struct ins_script s;
-    if (h->has_lists || !has_many_candidates(h))
+    /* A script knows plain reads of values; it would run past those out of a set. */
+    if (h->has_lists || h->statements.n || !has_many_candidates(h))
         return;
     if (ins_script_init(&s, h, o->limit))
         INS_EACH_LEVEL_DOWN(level, o->levels) {
