@@ -20,6 +20,7 @@ const rules = {
     return typeOf(v) === want;
   },
   enum: (want, v) => want.includes(v),
+  const: (want, v) => v === want,
   minimum: (want, v) => typeof v !== "number" || v >= want,
   pattern: (want, v) => typeof v !== "string" || new RegExp(want).test(v),
   required: (want, v) => typeOf(v) !== "object" || want.every(k => Object.hasOwn(v, k)),
