@@ -193,7 +193,7 @@ static bool value_is_fine(const struct ins_verifier *v, uint32_t op)
     const struct ins_history *h = v->h;
     const struct ins_facts *f = &v->f;
     const ins_key k = ins_op_key(h, op);
-    bool before = false, later = false;
+    bool before = ins_op_kind(h, op) == INS_OP_READ_AMONG, later = false;
     bool other =
         h->key_flags[k] & INS_KEY_HAS_INIT && h->key_init[k] == h->op_value[op];
     for (uint32_t o = ins_fact_find(f, k, h->op_value[op]); o != INS_NONE;

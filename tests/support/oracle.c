@@ -926,7 +926,7 @@ static bool is_passed_over(const struct world *w, unsigned node, unsigned at)
 {
     const struct tiny_txn *t = txn_of(w, node);
     const struct tiny_op *read = &t->op[at];
-    if (writes_value(t, 0, at, read))
+    if (read->type == TINY_AMONG || writes_value(t, 0, at, read))
         return true;
     bool other = w->h->init[read->key] == read->value;
     for (unsigned n = 1; n < w->n; n++)
@@ -943,7 +943,7 @@ static bool are_passed_over(const struct world *w)
         for (unsigned i = 0; is_counted(w, node) && i < t->n_ops; i++) {
             uint8_t own = 0;
             if (is_known_read(&t->op[i]) && !w->h->list[t->op[i].key] &&
-                own_writes(t, i, t->op[i].key, &own) && own != t->op[i].value &&
+                own_writes(t, i, t->op[i].key, &own) && !may_see(&t->op[i], own) &&
                 !is_passed_over(w, node, i))
                 return false;
         }
