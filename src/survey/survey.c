@@ -291,15 +291,18 @@ static bool is_of_cycles(enum ins_kind kind)
     return kind >= INS_G0 && kind <= INS_NO_ORDER;
 }
 
-/* Does something of the survey say as much about this one's level and transactions? */
+/* Does something of the survey say as much about its transactions: that all levels fail
+ * which this one breaks? */
 static bool is_covered(const struct survey *s, const struct ins_anomaly *a)
 {
     for (size_t i = s->first; i < s->r->anomaly.len; i++) {
         const struct ins_anomaly *b = &s->r->anomaly.at[i];
-        const bool alike = a->kind == b->kind && a->suffix == b->suffix;
-        const bool shared = shares_transaction(b, a);
-        if ((alike && shared) ||
-            (ins_level_implies(a->breaks, b->breaks) && (alike || shared)))
+        const ins_levels first = ins_kind_breaks(b->kind, b->suffix);
+        ins_levels broken = 0;
+        INS_EACH_LEVEL(l, first)
+            broken |= ins_level_above(l);
+        if (shares_transaction(b, a) &&
+            !(ins_kind_breaks(a->kind, a->suffix) & ~broken))
             return true;
     }
     return false;
