@@ -8,6 +8,7 @@ struct survey {
     const struct ins_history *h;
     struct ins_survey_facts f;
     ins_levels failed; /* those that were asked for and failed */
+    ins_levels told;   /* those of them that something of the survey breaks */
     uint32_t most;
     struct ins_result *r;
     uint32_t listed[INS_N_KINDS][INS_N_SUFFIXES];
@@ -224,6 +225,7 @@ static void add_anomaly(struct survey *s, enum ins_kind kind, enum ins_suffix su
     const ins_levels broken = broken_by(s, kind, suffix, cycle);
     if (!broken || is_listed(s, kind, suffix, cycle))
         return;
+    s->told |= broken;
     s->r->count[kind][suffix] += count;
     INS_EACH_LEVEL(l, broken)
         s->r->level[l].kinds |= UINT64_C(1) << kind;
@@ -291,20 +293,19 @@ static bool is_of_cycles(enum ins_kind kind)
     return kind >= INS_G0 && kind <= INS_NO_ORDER;
 }
 
-/* Does something of the survey say as much about its transactions: that all levels fail
- * which this one breaks? */
+/* Does the survey say as much: something about these transactions, and a reason for
+ * every level that this one is a reason for? */
 static bool is_covered(const struct survey *s, const struct ins_anomaly *a)
 {
-    for (size_t i = s->first; i < s->r->anomaly.len; i++) {
-        const struct ins_anomaly *b = &s->r->anomaly.at[i];
-        const ins_levels first = ins_kind_breaks(b->kind, b->suffix);
-        ins_levels broken = 0;
-        INS_EACH_LEVEL(l, first)
-            broken |= ins_level_above(l);
-        if (shares_transaction(b, a) &&
-            !(ins_kind_breaks(a->kind, a->suffix) & ~broken))
+    ins_levels rest = INS_LEVEL_BIT(a->breaks);
+    INS_EACH_LEVEL(l, s->failed)
+        if (s->r->level[l].kinds >> a->kind & 1)
+            rest |= INS_LEVEL_BIT(l);
+    if (rest & ~s->told)
+        return false;
+    for (size_t i = s->first; i < s->r->anomaly.len; i++)
+        if (shares_transaction(&s->r->anomaly.at[i], a))
             return true;
-    }
     return false;
 }
 
