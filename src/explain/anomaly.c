@@ -379,7 +379,8 @@ static bool has_edge(const struct ins_anomaly *a, const struct ins_edge *d)
     for (uint32_t i = 0; i < a->n_cycle; i++)
         if (a->edge[i].from == d->from && a->edge[i].to == d->to &&
             a->edge[i].type == d->type &&
-            (d->type != INS_CO || a->edge[i].reader == d->reader))
+            (d->type != INS_CO ||
+             (a->edge[i].reader == d->reader && a->edge[i].key == d->key)))
             return true;
     return false;
 }

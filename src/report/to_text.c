@@ -328,7 +328,9 @@ static void print_strongest(const struct page *p, const struct ins_result *r)
     ins_buf_char(p->b, '\n');
     if (!best) {
         inked(p, failed ? RED : YELLOW,
-              failed ? "None of these levels holds" : "No level could be decided");
+              !failed     ? "No level could be decided"
+              : undecided ? "No level is known to hold"
+                          : "None of these levels holds");
         ins_buf_text(p->b, ".\n");
         return;
     }

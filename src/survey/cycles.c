@@ -174,12 +174,15 @@ static void add_reads(struct adder *a, ins_txn t)
     }
 }
 
-static void add_all(struct adder *a)
+/* False when a limit stopped it. */
+static bool add_all(struct adder *a)
 {
     const struct ins_survey_facts *f = a->g->f;
     const struct ins_history *h = f->h;
     const uint32_t n = h->n_txns;
     for (uint32_t v = 0; v < a->g->n_nodes; v++) {
+        if (!(v & 1023) && ins_limit_hit(a->g->limit))
+            return false;
         if (a->fill)
             a->g->off[v] = a->n;
         if (v == INS_INIT || v == n)
@@ -207,6 +210,7 @@ static void add_all(struct adder *a)
     }
     if (a->fill)
         a->g->off[a->g->n_nodes] = a->n;
+    return true;
 }
 
 struct ins_survey_graph *ins_survey_graph_new(const struct ins_survey_facts *f,
@@ -222,10 +226,11 @@ struct ins_survey_graph *ins_survey_graph_new(const struct ins_survey_facts *f,
     g->limit = limit;
     g->n_nodes = 2 * h->n_txns + f->n_timed;
     struct adder a = {.g = g};
-    add_all(&a);
+    const bool counted = add_all(&a);
     const uint64_t most = 16 * ((uint64_t)h->n_ops + h->n_txns) + 1000000;
-    if (a.n > most || ins_limit_memory(limit, a.n * sizeof(struct link) +
-                                                  24 * (uint64_t)g->n_nodes)) {
+    if (!counted || a.n > most ||
+        ins_limit_memory(limit,
+                         a.n * sizeof(struct link) + 24 * (uint64_t)g->n_nodes)) {
         ins_survey_graph_free(g);
         return NULL;
     }
@@ -238,7 +243,10 @@ struct ins_survey_graph *ins_survey_graph_new(const struct ins_survey_facts *f,
         return NULL;
     }
     a = (struct adder){.g = g, .fill = true};
-    add_all(&a);
+    if (!add_all(&a)) {
+        ins_survey_graph_free(g);
+        return NULL;
+    }
     return g;
 }
 

@@ -276,7 +276,7 @@ bool ins_survey_init(struct ins_survey_facts *f, const struct ins_history *h,
 {
     *f = (struct ins_survey_facts){.h = h};
     const uint64_t writers = h->key_writer_off[h->n_keys];
-    if (writers + h->n_keys >= UINT32_MAX / 2 ||
+    if (writers + h->n_keys >= UINT32_MAX / 2 || ins_limit_hit(limit) ||
         ins_limit_memory(limit, 12 * (uint64_t)h->n_ops + 28 * writers +
                                     24 * (uint64_t)h->n_txns))
         return false;
@@ -298,13 +298,14 @@ bool ins_survey_init(struct ins_survey_facts *f, const struct ins_history *h,
         fill_reads(f);
         for (uint32_t v = 0; v < f->n_written; v++)
             txn[v] = h->key_writer[v];
-        ok = fill_tree(f, &crossed) &&
+        ok = !ins_limit_hit(limit) && fill_tree(f, &crossed) && !ins_limit_hit(limit) &&
              sort_into(&f->child_off, &f->child, f->n_versions, f->n_versions,
                        f->parent) &&
              sort_into(&f->reader_off, &f->reader, f->n_versions, f->n_reads,
                        f->read_version) &&
+             !ins_limit_hit(limit) &&
              sort_into(&f->write_off, &f->write, h->n_txns, f->n_written, txn) &&
-             index_crossed(f, &crossed) && fill_times(f);
+             index_crossed(f, &crossed) && fill_times(f) && !ins_limit_hit(limit);
     }
     ins_vec_u32_release(&crossed);
     ins_free(txn);
