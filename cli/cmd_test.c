@@ -4,12 +4,14 @@
  *
  *     history.insulab  log.jsonl  server.log  result.json  report.html
  *
- * and store/latest points at the last one.  The history is on disk before it is
- * checked. */
+ * store/latest points at the last one, and store/index.html lists them all.  The
+ * history is on disk before it is checked. */
 #include "interrupt.h"
 #include "load.h"
+#include "origin.h"
 #include "output.h"
 #include "recording.h"
+#include "runs.h"
 #include "term.h"
 
 #include <errno.h>
@@ -26,6 +28,8 @@ struct run {
     struct insula_setting setting[sizeof((struct ins_record_outcome *)0)->setting /
                                   sizeof(struct ins_record_setting)];
     struct insula_run about; /* what reports say of it */
+    time_t started;
+    struct origin origin;
     struct insula_history *history;
     struct insula_result *result;
     struct insula_error error; /* when there is no result */
@@ -48,9 +52,9 @@ static bool choose_dir(struct run *r)
         db += role + 1;
     (void)snprintf(scheme, sizeof scheme, "%.*s",
                    (int)strspn(db, "abcdefghijklmnopqrstuvwxyz"), db);
-    time_t now = time(NULL);
+    r->started = time(NULL);
     struct tm tm;
-    (void)strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%S", gmtime_r(&now, &tm));
+    (void)strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%S", gmtime_r(&r->started, &tm));
     struct stat sb;
     for (unsigned n = 1; n < 1000; n++) {
         char more[16] = "";
@@ -140,7 +144,12 @@ static void describe(struct run *r)
                                    .faults = w->total.faults,
                                    .errors = w->total.errors,
                                    .stopped = w->stopped,
-                                   .log = r->log};
+                                   .log = r->log,
+                                   .started = r->started,
+                                   .command = (const char *const *)r->origin.command,
+                                   .n_command = r->origin.n_command,
+                                   .options = r->origin.option,
+                                   .n_options = r->origin.n_options};
 }
 
 /* To a file, or to `out` when path is NULL. */
@@ -216,6 +225,9 @@ static int check_and_report(struct run *r)
         well = report(r, "text", NULL, stdout);
     well &= report_in_store(r, "json", "result.json");
     const bool html = report_in_store(r, "html", "report.html");
+    if (!ins_runs_page(r->o->text[OPT_store]))
+        (void)complain("cannot write '%s/index.html': %s", r->o->text[OPT_store],
+                       strerrordesc_np(errno));
     if (opt_given(r->o, OPT_junit))
         well &= report(r, "junit", r->o->text[OPT_junit], NULL);
     if (opt_given(r->o, OPT_counterexample) && r->result)
@@ -235,6 +247,10 @@ int cmd_test(const struct options *o)
         return complain("out of memory");
     r->o = o;
     int status = EXIT_USAGE;
+    if (!origin_init(&r->origin, o)) {
+        (void)complain("out of memory");
+        goto out;
+    }
     if (!outputs_possible(o) || !choose_dir(r))
         goto out;
     status = recording_run(o, r->dir, &r->outcome, &r->history);
@@ -255,6 +271,7 @@ int cmd_test(const struct options *o)
 out:
     insula_result_free(r->result);
     insula_history_free(r->history);
+    origin_release(&r->origin);
     free(r);
     return status;
 }

@@ -55,6 +55,8 @@ struct options {
     const char *list[N_OPTIONS][MOST_TIMES]; /* of MANY: all, in order */
     char **arg;
     int n_args;
+    const char *const *word; /* the command line as it was given */
+    int n_words;
 };
 
 typedef int command_function(const struct options *o);

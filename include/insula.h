@@ -309,6 +309,13 @@ struct insula_run {
     uint64_t errors; /* answers that were neither success nor a conflict */
     int stopped;     /* the user ended it early */
     const char *log; /* file of JSON lines with what happened, or NULL */
+    int64_t started; /* seconds since 1970, or 0 */
+    /* The command line that did it, and every option of the recording with the value
+     * that held; passwords left out.  Both may be empty. */
+    const char *const *command;
+    size_t n_command;
+    const struct insula_setting *options;
+    size_t n_options;
 };
 
 /* One history with its result, for a report on several. */

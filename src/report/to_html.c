@@ -11,7 +11,7 @@
 
 #include <assert.h>
 
-/* One file that holds everything: web/report.{html,css,js} and the data as JSON.  Every
+/* One file that holds everything: web/{base,report}.* and the data as JSON.  Every
  * anomaly that is listed is drawn; what is capped is how much of one is. */
 
 enum {
@@ -702,10 +702,12 @@ enum ins_status ins_report_html(struct ins_buf *b, const struct ins_report_item 
 {
     (void)o;
     const char *frame = copy_to(b, (const char *)web_html, "@CSS@");
+    ins_buf_bytes(b, (const char *)base_css, base_css_len);
     ins_buf_bytes(b, (const char *)web_css, web_css_len);
     frame = copy_to(b, frame, "@DATA@");
     const enum ins_status st = put_data(b, item, count, err);
     frame = copy_to(b, frame, "@JS@");
+    ins_buf_bytes(b, (const char *)base_js, base_js_len);
     ins_buf_bytes(b, (const char *)web_js, web_js_len);
     ins_buf_text(b, frame);
     return st;

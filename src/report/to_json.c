@@ -4,10 +4,12 @@
 
 #include "explain/say.h"
 #include "explain/story.h"
+#include "report/pace.h"
 #include "report/promised.h"
 #include "report/run.h"
 
 #include <math.h>
+#include <time.h>
 
 /* The document of insula.schema.json. */
 
@@ -292,6 +294,71 @@ static void put_promise(struct ins_buf *b, const struct ins_report_item *item)
     ins_buf_text(b, "},");
 }
 
+static void put_pairs(struct ins_buf *b, const struct insula_setting *pair, size_t n)
+{
+    ins_buf_char(b, '{');
+    for (size_t i = 0; i < n; i++) {
+        ins_buf_text(b, i ? ", " : "");
+        put_string(b, pair[i].name);
+        ins_buf_text(b, ": ");
+        put_string(b, pair[i].value);
+    }
+    ins_buf_char(b, '}');
+}
+
+/* When and by which command; what there is of it. */
+static void put_origin(struct ins_buf *b, const struct insula_run *run)
+{
+    if (run->started > 0) {
+        const time_t when = (time_t)run->started;
+        struct tm tm;
+        char text[32] = "";
+        if (gmtime_r(&when, &tm))
+            (void)strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+        ins_buf_fmt(b, "\n   \"started\": \"%s\",", text);
+    }
+    if (run->n_command) {
+        ins_buf_text(b, "\n   \"command\": [");
+        for (size_t i = 0; i < run->n_command; i++) {
+            ins_buf_text(b, i ? ", " : "");
+            put_string(b, run->command[i]);
+        }
+        ins_buf_text(b, "],");
+    }
+    if (run->n_options) {
+        ins_buf_text(b, "\n   \"options\": ");
+        put_pairs(b, run->options, run->n_options);
+        ins_buf_char(b, ',');
+    }
+}
+
+static void put_latency(struct ins_buf *b, const char *name,
+                        const struct ins_latency *l)
+{
+    ins_buf_fmt(b,
+                "\"%s\": {\"count\": %u, \"p50_s\": %.6f, \"p95_s\": %.6f, "
+                "\"p99_s\": %.6f, \"max_s\": %.6f}",
+                name, l->count, (double)l->middle / 1e9, (double)l->p95 / 1e9,
+                (double)l->p99 / 1e9, (double)l->most / 1e9);
+}
+
+static enum ins_status put_pace(struct ins_buf *b, const struct ins_history *h,
+                                struct ins_error *err)
+{
+    struct ins_pace pace;
+    const enum ins_status st = ins_pace_measure(&pace, h, err);
+    if (st || !pace.timed)
+        return st;
+    ins_buf_fmt(b, "\n   \"duration_s\": %.6f, \"rate_per_s\": %.1f,", pace.span,
+                pace.span > 0 ? pace.ran / pace.span : 0);
+    ins_buf_text(b, "\n   \"latency\": {");
+    put_latency(b, "committed", &pace.committed);
+    ins_buf_text(b, ",\n     ");
+    put_latency(b, "aborted", &pace.aborted);
+    ins_buf_text(b, "},");
+    return INS_OK;
+}
+
 static void put_setup(struct ins_buf *b, const struct ins_report_item *item)
 {
     const struct insula_run *run = item->run;
@@ -306,15 +373,12 @@ static void put_setup(struct ins_buf *b, const struct ins_report_item *item)
     put_string(b, run->workload);
     ins_buf_text(b, ", \"seed\": ");
     ins_buf_u64(b, run->seed);
-    ins_buf_text(b, ", \"settings\": {");
-    for (size_t i = 0; i < run->n_settings; i++) {
-        ins_buf_text(b, i ? ", " : "");
-        put_string(b, run->settings[i].name);
-        ins_buf_text(b, ": ");
-        put_string(b, run->settings[i].value);
-    }
+    ins_buf_text(b, ", \"settings\": ");
+    put_pairs(b, run->settings, run->n_settings);
+    ins_buf_char(b, ',');
+    put_origin(b, run);
     ins_buf_fmt(b,
-                "},\n   \"outcomes\": {\"committed\": %u, \"aborted\": %u, "
+                "\n   \"outcomes\": {\"committed\": %u, \"aborted\": %u, "
                 "\"indeterminate\": %u, \"errors\": ",
                 h->n_by_status[INS_COMMITTED], h->n_by_status[INS_ABORTED],
                 h->n_by_status[INS_INDETERMINATE] + h->n_by_status[INS_OBSERVED]);
@@ -374,7 +438,7 @@ static enum ins_status put_run(struct ins_buf *b, const struct ins_report_item *
     put_setup(b, item);
     put_faults(b, events);
     put_power(b, &power, ins_promise_of(item->result, item->run->promise));
-    return INS_OK;
+    return put_pace(b, item->history, err);
 }
 
 static void put_subject(struct ins_buf *b, const struct ins_report_item *item)
@@ -403,7 +467,10 @@ static enum ins_status put_item(struct ins_buf *b, const struct ins_report_item 
 {
     const struct ins_result *r = item->result;
     if (!r || !item->history) {
-        ins_buf_text(b, "{\"path\": ");
+        ins_buf_char(b, '{');
+        if (item->run && item->history)
+            put_setup(b, item);
+        ins_buf_text(b, "\"path\": ");
         put_string(b, item->path);
         ins_buf_text(b, ", \"error\": ");
         put_string(b, item->error ? item->error : "");
