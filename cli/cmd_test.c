@@ -105,8 +105,11 @@ static bool save(struct run *r)
 static void check(struct run *r)
 {
     const struct options *o = r->o;
+    char levels[64];
+    (void)snprintf(levels, sizeof levels, "all,%s", o->text[OPT_promise]);
+    const bool promise = opt_given(o, OPT_promise) && !opt_given(o, OPT_levels);
     const struct insula_check_options options = {
-        .levels = o->text[OPT_levels],
+        .levels = promise ? levels : o->text[OPT_levels],
         .timeout_s = o->number[OPT_timeout],
         .memory_limit = memory_limit(o),
         .threads = (unsigned)o->number[OPT_threads],
@@ -257,7 +260,12 @@ int cmd_test(const struct options *o)
     if (!r->history)
         goto out;
     link_latest(r);
-    if (!save(r)) {
+    if (!r->outcome.total.committed) {
+        /* Every level would hold, of nothing. */
+        (void)complain("no transaction has committed: there is nothing to check");
+        status = EXIT_USAGE;
+        (void)save(r);
+    } else if (!save(r)) {
         status = EXIT_USAGE;
     } else {
         /* Ctrl-C has ended the recording; the next one ends the check. */

@@ -100,6 +100,9 @@ static struct ins_record_options options_of(const struct options *o, const char 
         .heal_command = o->list[OPT_heal_command],
         .heal_commands = o->given[OPT_heal_command],
         .seed = opt_seed(o),
+        .promise =
+            opt_given(o, OPT_promise) ? insula_level_id(o->text[OPT_promise]) : NULL,
+        .answer_s = o->number[OPT_answer_timeout],
         .table = o->text[OPT_table],
         .dir = dir,
         .stop = interrupt_seen,
@@ -158,6 +161,13 @@ int recording_run(const struct options *o, const char *dir,
         return interrupt_seen() ? EXIT_INTERRUPTED : EXIT_USAGE;
     }
     tell(o, outcome);
+    if (failed && error.status == INSULA_E_INPUT) {
+        /* What a client said that breaks the rules is no evidence against anybody. */
+        (void)complain("nothing is checked; what was recorded is in %s, see insula "
+                       "record --recover",
+                       dir);
+        return EXIT_USAGE;
+    }
     struct insula_error unread = {0};
     *history = ins_record_history(dir, output_wants_nil(o), NULL, &unread);
     if (!*history)

@@ -24,6 +24,7 @@ enum ins_answer {
     INS_REFUSED,  /* of commit: undone for another reason */
     INS_ERROR,    /* anything else that the server said */
     INS_LOST,     /* no answer: the connection is gone */
+    INS_BROKEN,   /* the client is at fault: nothing that was recorded counts */
 };
 
 /* One database under test, shared by all sessions.  Written by prepare, read-only
@@ -39,6 +40,7 @@ struct ins_target {
     const char *dir;     /* the store directory */
     bool (*stop)(void);  /* the user asked to end; may be NULL */
     bool list;           /* the keys are lists */
+    double answer_s;     /* how long a client of exec: may take to answer */
     unsigned sessions;   /* how many will connect */
     uint32_t preload;    /* keys 0 .. preload-1 get a row */
     const char *const *setting; /* NAME=VALUE,VALUE... for the sessions, or NULL */
@@ -73,6 +75,9 @@ struct ins_driver {
      * operations, as a client behind a network does; otherwise a transaction would run
      * in one go and the sessions would hardly ever meet. */
     bool embedded;
+    /* A program of the user's stands between: when it is lost before COMMIT, or cannot
+     * roll back, it is open too what the transaction did. */
+    bool foreign;
     /* Start a server if the URL has no host, and make the table.  Fails with a message
      * for people.  finish undoes it; it is called also after a failed prepare. */
     int (*prepare)(struct ins_target *target, struct insula_error *error);
@@ -110,6 +115,7 @@ bool ins_target_setting(const struct ins_target *target, unsigned i, unsigned se
 
 /* Set a list to one element; for registers read as a range. */
 bool ins_list_set(struct ins_list *list, int64_t element);
+bool ins_list_push(struct ins_list *list, int64_t element);
 /* Read ",1,2,3" of length bytes.  False when it is not such a text or memory ends. */
 bool ins_list_parse(struct ins_list *list, const char *text, size_t length);
 void ins_list_release(struct ins_list *list);
@@ -118,5 +124,6 @@ extern const struct ins_driver ins_driver_sqlite;
 extern const struct ins_driver ins_driver_postgres;
 extern const struct ins_driver ins_driver_mariadb;
 extern const struct ins_driver ins_driver_galera;
+extern const struct ins_driver ins_driver_exec;
 
 #endif

@@ -37,6 +37,9 @@ static const struct row {
      "galera:[?nodes=3&VARIABLE=VALUE] a throw-away Galera cluster; "
      "galera://USER@HOST/DB "
      "nodes of yours"},
+    {"exec", &ins_driver_exec, "",
+     "exec:COMMAND a program of yours that speaks to any database, see "
+     "docs/exec-protocol.md"},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -67,7 +70,8 @@ const struct ins_driver *ins_driver_find(const struct ins_url *url,
     }
     (void)ins_rec_fail(
         error, INSULA_E_USAGE,
-        "unknown database '%s:': expected sqlite:, postgres:, mariadb: or galera:",
+        "unknown database '%s:': expected sqlite:, postgres:, mariadb:, galera: or "
+        "exec:",
         url->scheme);
     return NULL;
 }
@@ -105,7 +109,7 @@ bool ins_target_setting(const struct ins_target *target, unsigned i, unsigned se
     return !value[strcspn(value, "'\\;")];
 }
 
-static bool list_push(struct ins_list *list, int64_t element)
+bool ins_list_push(struct ins_list *list, int64_t element)
 {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity ? 2 * list->capacity : 64;
@@ -122,7 +126,7 @@ static bool list_push(struct ins_list *list, int64_t element)
 bool ins_list_set(struct ins_list *list, int64_t element)
 {
     list->count = 0;
-    return list_push(list, element);
+    return ins_list_push(list, element);
 }
 
 bool ins_list_parse(struct ins_list *list, const char *text, size_t length)
@@ -137,7 +141,7 @@ bool ins_list_parse(struct ins_list *list, const char *text, size_t length)
             number = number * 10 + (text[i] - '0');
         if (i == start)
             return false;
-        if (!list_push(list, number))
+        if (!ins_list_push(list, number))
             return false;
     }
     return true;

@@ -64,8 +64,10 @@ struct ins_record_options {
     const char *const *heal_command;
     unsigned fault_commands, heal_commands;
     uint64_t seed;
-    const char *table; /* name of the table that is made and dropped [insula] */
-    const char *dir;   /* the store directory; must exist */
+    const char *promise; /* level that the database promises [what promise.c says] */
+    double answer_s;     /* how long a client of exec: may take to answer [30] */
+    const char *table;   /* name of the table that is made and dropped [insula] */
+    const char *dir;     /* the store directory; must exist */
     /* When it says true, the sessions end their transaction and stop; may be NULL. */
     bool (*stop)(void);
     /* Called about five times a second from the calling thread; may be NULL. */
@@ -85,9 +87,9 @@ struct ins_record_outcome {
     uint64_t seed;
     bool stopped;          /* by the user */
     char database[64];     /* "PostgreSQL 15.20" */
-    char promised[8];      /* level id, or "" when nothing is promised */
+    char promised[24];     /* level id, or "" when nothing is promised */
     char source[256];      /* where that promise is written */
-    char alone[8];         /* what each node of a cluster promises alone */
+    char alone[24];        /* what each node of a cluster promises alone */
     char isolation[64];    /* what the server calls it */
     char first_error[256]; /* the first unexpected answer, or "" */
     char hint[256];        /* what would help: most of the time was spent waiting */

@@ -125,6 +125,7 @@ static int prepare(struct recording *r, struct insula_error *error)
     if (!driver)
         return error->status;
     t->table = r->options.table;
+    t->answer_s = r->options.answer_s > 0 ? r->options.answer_s : 30;
     t->dir = r->options.dir;
     t->stop = r->options.stop;
     t->list = r->work.list;
@@ -301,6 +302,18 @@ static void read_all_nodes(struct recording *r, struct insula_error *error)
                    t->cluster.nodes);
 }
 
+/* Why a session ended early, with this status or, with 0, any. */
+static void report_fatal(const struct recording *r, int status,
+                         struct insula_error *error)
+{
+    for (unsigned i = 0; i < r->started; i++) {
+        const struct insula_error *fatal = &r->session[i].fatal;
+        if (fatal->status && (!status || fatal->status == status))
+            (void)ins_rec_fail(error, fatal->status, "session %u: %s", i,
+                               fatal->message);
+    }
+}
+
 static void join_sessions(struct recording *r, struct ins_record_outcome *outcome,
                           struct insula_error *error)
 {
@@ -318,10 +331,9 @@ static void join_sessions(struct recording *r, struct ins_record_outcome *outcom
         if (s->first_error[0] && !outcome->first_error[0])
             (void)snprintf(outcome->first_error, sizeof outcome->first_error, "%s",
                            s->first_error);
-        if (s->fatal.status)
-            (void)ins_rec_fail(error, s->fatal.status, "session %u: %s", i,
-                               s->fatal.message);
     }
+    report_fatal(r, INSULA_E_INPUT, error);
+    report_fatal(r, 0, error);
     int64_t waited = 0, worked = 0;
     for (unsigned i = 0; i < r->started; i++) {
         waited += r->session[i].waited;
@@ -372,8 +384,11 @@ static void add_setting(struct ins_record_outcome *outcome, const char *name,
 static void describe(const struct recording *r, struct ins_record_outcome *outcome)
 {
     const struct ins_target *t = &r->target;
-    const struct ins_promise promise =
+    struct ins_promise promise =
         ins_promise_find(t->driver->scheme, t->isolation, t->variant);
+    if (r->options.promise)
+        promise =
+            (struct ins_promise){r->options.promise, "given with --promise", NULL};
     (void)snprintf(outcome->database, sizeof outcome->database, "%s", t->name);
     (void)snprintf(outcome->promised, sizeof outcome->promised, "%s", promise.level);
     (void)snprintf(outcome->source, sizeof outcome->source, "%s", promise.source);

@@ -32,6 +32,11 @@ static void tell(struct ins_session *s, enum ins_answer answer, const char *wher
     if (answer == INS_CONFLICT || answer == INS_DONE)
         return;
     const char *message = s->connection->message;
+    if (answer == INS_BROKEN) {
+        (void)ins_rec_fail(&s->fatal, INSULA_E_INPUT,
+                           "the client broke the protocol: %s", message);
+        atomic_store(&s->run->stop, true);
+    }
     if (answer != INS_LOST) {
         atomic_fetch_add_explicit(&s->errors, 1, memory_order_relaxed);
         if (!s->first_error[0])
@@ -101,6 +106,12 @@ static enum ins_answer run_together(struct ins_session *s)
     return answer;
 }
 
+/* There is nobody left to roll back with. */
+static bool gone(enum ins_answer answer)
+{
+    return answer == INS_LOST || answer == INS_BROKEN;
+}
+
 /* Run the plan.  An error before COMMIT is sent means aborted.  So does a COMMIT that
  * the server refuses for certain; without such an answer the outcome is open. */
 static enum ins_outcome run_transaction(struct ins_session *s, unsigned *ran,
@@ -122,14 +133,16 @@ static enum ins_outcome run_transaction(struct ins_session *s, unsigned *ran,
         tell(s, answer, "commit");
         if (answer == INS_DONE)
             return INS_COMMITTED;
-        *lost = answer == INS_LOST || d->rollback(s->connection) == INS_LOST;
+        *lost = gone(answer) || gone(d->rollback(s->connection));
         if (answer == INS_CONFLICT || answer == INS_REFUSED)
             return INS_ABORTED;
         return *lost ? INS_UNKNOWN_LOST : INS_UNKNOWN;
     }
     tell(s, answer, "operation");
-    *lost = answer == INS_LOST || d->rollback(s->connection) != INS_DONE;
-    return INS_ABORTED;
+    if (!gone(answer))
+        answer = d->rollback(s->connection);
+    *lost = answer != INS_DONE;
+    return *lost && d->foreign ? INS_UNKNOWN_LOST : INS_ABORTED;
 }
 
 int ins_session_connect(struct ins_session *s, unsigned node,
@@ -255,6 +268,8 @@ static bool step(struct ins_session *s)
     atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
     if (!lost)
         atomic_store_explicit(&s->run->answered, began, memory_order_relaxed);
+    if (s->fatal.status)
+        return false;
     if (lost && s->wander)
         disconnect(s);
     return !lost || s->wander || reconnect(s);

@@ -74,6 +74,10 @@ int ins_url_parse(struct ins_url *url, const char *text, struct insula_error *er
                             "expected a database URL such as sqlite: or "
                             "postgres://user@host/database, got '%s'",
                             text);
+    if (ins_url_opaque(url)) {
+        url->path = *rest ? rest : NULL;
+        return 0;
+    }
     char *query = cut(rest, '?');
     while (query && *query) {
         char *next = cut(query, '&');
@@ -108,7 +112,13 @@ const char *ins_url_get(const struct ins_url *url, const char *name)
     return NULL;
 }
 
+bool ins_url_opaque(const struct ins_url *url)
+{
+    return !strcmp(url->scheme, "exec");
+}
+
 bool ins_url_has_server(const struct ins_url *url)
 {
-    return url->host || ins_url_get(url, "host") || ins_url_get(url, "socket");
+    return (ins_url_opaque(url) && url->path) || url->host ||
+           ins_url_get(url, "host") || ins_url_get(url, "socket");
 }

@@ -10,7 +10,7 @@ set -eu
 build="meson ninja-build pkg-config gcc libc6-dev libxxhash-dev libzstd-dev zlib1g-dev
        libsqlite3-dev libpq-dev libmariadb-dev"
 test="libcmocka-dev bats cadical mandoc zstd jq postgresql mariadb-server galera-4
-      rsync nftables chromium nodejs npm libxml2-utils"
+      rsync nftables chromium nodejs npm libxml2-utils python3 redis-server"
 lint="clang clang-format clang-tidy libclang-rt-14-dev"
 
 case "${1:-}" in
@@ -30,6 +30,7 @@ for package in $wanted; do
         case "$package" in
         nodejs) command -v node >/dev/null && continue ;;
         npm) command -v npm >/dev/null && continue ;;
+        python3) command -v python3 >/dev/null && continue ;;
         esac
         missing="$missing $package" ;;
     esac
