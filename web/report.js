@@ -38,6 +38,8 @@ function drawTop() {
     el("p", {class: "facts"}, h.error || h.facts),
     ...(h.promise ? [el("p", {class: "facts", id: "power"}, h.promise.power)] : []),
     h.promise && h.promise.weak ? el("p", {class: "note weak"}, h.promise.weak) : "",
+    h.lost_commits ? el("p", {class: "note weak", id: "lost"}, count(h.lost_commits) + (h.lost_commits === 1 ? " commit was" : " commits were") +
+      " lost: acknowledged, and not seen by anybody who began later.") : "",
     h.note ? el("p", {class: "note"}, h.note) : "");
   document.title = h.path + ": " + verdictLine(h);
 }

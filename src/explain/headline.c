@@ -419,8 +419,29 @@ static void say_what(struct ins_buf *b, const struct ins_story *s)
     }
 }
 
+/* Nobody who began later saw it, which is more than that one reader missed it. */
+static void say_unseen(struct ins_buf *b, const struct ins_story *s)
+{
+    const struct ins_lost_commit *l = s->a->lost;
+    ins_buf_text(b, " Nobody who began after the commit of ");
+    ins_say_txn(b, s->h, l->txn);
+    ins_buf_text(b, " saw it: ");
+    if (l->misses > 1) {
+        ins_say_count(b, l->misses);
+        ins_buf_text(b, " transactions missed it, ");
+        ins_say_txn(b, s->h, l->reader);
+        ins_buf_text(b, " first.");
+    } else {
+        ins_say_txn(b, s->h, l->reader);
+        ins_buf_text(b, " missed it, and no other looked.");
+    }
+}
+
 void ins_say_headline(struct ins_buf *b, const struct ins_story *s)
 {
+    ins_buf_text(b, s->a->lost ? "Lost commit: " : "");
     say_what(b, s);
+    if (s->a->lost)
+        say_unseen(b, s);
     say_places(b, s);
 }

@@ -123,6 +123,14 @@ struct ins_case {
     uint32_t cycle, n_cycle;     /* edges of the anomaly, in order */
 };
 
+/* A commit that was acknowledged and that nobody who began later saw. */
+struct ins_lost_commit {
+    ins_txn txn;
+    ins_txn reader;         /* the first to miss it */
+    uint32_t read, version; /* numbers of the survey: of that read, of what it missed */
+    uint32_t misses;        /* transactions that began later and read something older */
+};
+
 struct ins_anomaly {
     enum ins_kind kind;
     enum ins_suffix suffix;
@@ -137,6 +145,7 @@ struct ins_anomaly {
     uint32_t n_edges, n_cycle;
     struct ins_case *branch; /* for INS_NO_ORDER */
     uint32_t n_branches;
+    const struct ins_lost_commit *lost; /* that it shows, or NULL */
 };
 
 INS_VEC(anomaly, struct ins_anomaly);
@@ -165,6 +174,7 @@ struct ins_result {
     struct ins_level_result level[INS_N_LEVELS];
     ins_levels without_sessions; /* that fail, and hold when sessions are ignored */
     uint64_t count[INS_N_KINDS][INS_N_SUFFIXES]; /* all that were found */
+    uint64_t lost_commits;                       /* that were found */
     struct ins_vec_anomaly anomaly; /* those that are listed: capped by kind */
     struct ins_stage stage[24];
     uint32_t n_stages;

@@ -36,6 +36,12 @@ const char *ins_edge_words(enum ins_edge_type type);
 /* Does the edge follow from others rather than stand in the history itself? */
 bool ins_edge_inferred(const struct ins_edge *e);
 
+/* Does the edge say that *reader missed a write of *writer?  RW says it outright; CO
+ * does in the patterns that are about one reader, who had to see `from` and read from
+ * the older `to`. */
+bool ins_edge_misses(const struct ins_anomaly *a, const struct ins_edge *e,
+                     ins_txn *writer, ins_txn *reader);
+
 /* What happened, in a sentence or two with a full stop. */
 /* "session 3 on standby": the lane of transaction number i of the story. */
 void ins_say_lane(struct ins_buf *b, const struct ins_story *s, uint32_t i);

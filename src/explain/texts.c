@@ -23,6 +23,13 @@ void ins_say_title(struct ins_buf *b, enum ins_kind kind, enum ins_suffix suffix
     ins_buf_fmt(b, "%s%s", ins_kind_texts[kind].title, tail[suffix]);
 }
 
+void ins_say_heading(struct ins_buf *b, const struct ins_anomaly *a)
+{
+    ins_buf_text(b, a->lost ? "lost commit (" : "");
+    ins_say_title(b, a->kind, a->suffix);
+    ins_buf_text(b, a->lost ? ")" : "");
+}
+
 /* The next letter that counts, lower case; 0 at the end. */
 static int next_letter(const char **s)
 {
@@ -47,21 +54,24 @@ static bool same_name(const char *a, const char *b)
 static const struct {
     const char *name;
     enum ins_kind kind;
+    enum ins_suffix suffix;
 } other_names[] = {
-    {"G1a", INS_ABORTED_READ},
-    {"G1b", INS_INTERMEDIATE_READ},
-    {"dirty read", INS_ABORTED_READ},
-    {"dirty write", INS_G0},
-    {"read skew", INS_G_SINGLE},
-    {"write skew", INS_G2_ITEM},
-    {"G2", INS_G2_ITEM},
-    {"fractured read", INS_FRACTURED_READ_CO},
-    {"P2", INS_NON_REPEATABLE_READ},
-    {"P4", INS_LOST_UPDATE},
-    {"A5A", INS_G_SINGLE},
-    {"A5B", INS_G2_ITEM},
-    {"internal", INS_NOT_MY_OWN_WRITE},
-    {"causality violation", INS_CO_CONFLICT_CM},
+    {"lost commit", INS_G_SINGLE, INS_REALTIME},
+    {"stale read", INS_G_SINGLE, INS_REALTIME},
+    {"G1a", INS_ABORTED_READ, INS_PLAIN},
+    {"G1b", INS_INTERMEDIATE_READ, INS_PLAIN},
+    {"dirty read", INS_ABORTED_READ, INS_PLAIN},
+    {"dirty write", INS_G0, INS_PLAIN},
+    {"read skew", INS_G_SINGLE, INS_PLAIN},
+    {"write skew", INS_G2_ITEM, INS_PLAIN},
+    {"G2", INS_G2_ITEM, INS_PLAIN},
+    {"fractured read", INS_FRACTURED_READ_CO, INS_PLAIN},
+    {"P2", INS_NON_REPEATABLE_READ, INS_PLAIN},
+    {"P4", INS_LOST_UPDATE, INS_PLAIN},
+    {"A5A", INS_G_SINGLE, INS_PLAIN},
+    {"A5B", INS_G2_ITEM, INS_PLAIN},
+    {"internal", INS_NOT_MY_OWN_WRITE, INS_PLAIN},
+    {"causality violation", INS_CO_CONFLICT_CM, INS_PLAIN},
 };
 
 bool ins_kind_find(const char *name, enum ins_kind *kind, enum ins_suffix *suffix)
@@ -81,7 +91,7 @@ bool ins_kind_find(const char *name, enum ins_kind *kind, enum ins_suffix *suffi
     for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++)
         if (same_name(other_names[i].name, name)) {
             *kind = other_names[i].kind;
-            *suffix = INS_PLAIN;
+            *suffix = other_names[i].suffix;
             return true;
         }
     return false;

@@ -61,6 +61,9 @@ bool ins_level_forbids_this(enum ins_level level, const struct ins_anomaly *a);
 
 /* "read skew, against real time" */
 void ins_say_title(struct ins_buf *b, enum ins_kind kind, enum ins_suffix suffix);
+/* The same for an anomaly that was found; what it shows of its own comes first:
+ * "lost commit (read skew, against real time)". */
+void ins_say_heading(struct ins_buf *b, const struct ins_anomaly *a);
 
 /* Look up an anomaly by name, letter case and '-', '_' and ' ' aside, with or without
  * suffix.  False when there is none. */

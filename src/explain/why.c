@@ -24,6 +24,18 @@ bool ins_edge_inferred(const struct ins_edge *e)
            e->rule == INS_WHY_OVERWRITE || e->rule == INS_WHY_ASSUMED;
 }
 
+bool ins_edge_misses(const struct ins_anomaly *a, const struct ins_edge *e,
+                     ins_txn *writer, ins_txn *reader)
+{
+    const bool about_reader = a->kind == INS_NON_MONO_READ_CO ||
+                              a->kind == INS_FRACTURED_READ_CO ||
+                              a->kind == INS_CO_CONFLICT_CM;
+    const bool axiom = e->type == INS_CO && about_reader && e->reader != INS_NONE;
+    *writer = axiom ? e->from : e->to;
+    *reader = axiom ? e->reader : e->from;
+    return axiom || e->type == INS_RW;
+}
+
 /* A sentence with holes: %t takes a transaction, %o the version of an operation, %v
  * a transaction and the key of the edge: what it wrote there, %k the edge's key, %s a
  * text. */

@@ -232,28 +232,20 @@ struct miss {
     ins_txn writer, reader;
 };
 
-/* What an edge says about a missed write: RW says it outright; CO does in the patterns
- * that are about one reader, who had to see `from` and read from the older `to`. */
-static bool miss_of(struct miss *m, const struct ins_anomaly *a,
-                    const struct ins_edge *e)
-{
-    const bool about_reader = a->kind == INS_NON_MONO_READ_CO ||
-                              a->kind == INS_FRACTURED_READ_CO ||
-                              a->kind == INS_CO_CONFLICT_CM;
-    const bool axiom = e->type == INS_CO && about_reader && e->reader != INS_NONE;
-    *m = axiom ? (struct miss){e->from, e->reader} : (struct miss){e->to, e->from};
-    return axiom || e->type == INS_RW;
-}
-
 /* The missed write of the cycle whose transaction had ended before the reader began; of
- * several the one with the longest time in between. */
+ * several the commit that is lost, else the one with the longest time in between. */
 static bool late_miss(struct miss *best, const struct ins_story *s)
 {
     const struct ins_history *h = s->h;
     int64_t longest = -1;
+    if (s->a->lost) {
+        *best = (struct miss){s->a->lost->txn, s->a->lost->reader};
+        return true;
+    }
     for (uint32_t i = 0; i < s->a->n_cycle; i++) {
         struct miss m;
-        if (!miss_of(&m, s->a, &s->a->edge[i]) || h->txn_end[m.writer] == INS_NO_TIME ||
+        if (!ins_edge_misses(s->a, &s->a->edge[i], &m.writer, &m.reader) ||
+            h->txn_end[m.writer] == INS_NO_TIME ||
             h->txn_begin[m.reader] == INS_NO_TIME)
             continue;
         const int64_t between = h->txn_begin[m.reader] - h->txn_end[m.writer];

@@ -391,7 +391,7 @@ static void put_heading(struct sheet *p)
     ins_anomaly_name(a->kind, a->suffix, name, sizeof name);
     ins_buf_fmt(p->b, "{\"name\":\"%s\",\"breaks\":\"%s\",\"title\":", name,
                 ins_level_table[a->breaks].id);
-    ins_say_title(&p->text, a->kind, a->suffix);
+    ins_say_heading(&p->text, a);
     put_said(p->b, &p->text);
     if (ins_kind_table[a->kind].letter)
         ins_buf_fmt(p->b, ",\"letter\":\"%c\"", ins_kind_table[a->kind].letter);
@@ -417,7 +417,7 @@ static void put_heading(struct sheet *p)
         ins_buf_i64(p->b, to);
         ins_buf_char(p->b, ']');
     }
-    if (p->run && ins_say_moments(&p->text, p->s, p->events)) {
+    if ((p->run || a->lost) && ins_say_moments(&p->text, p->s, p->events)) {
         ins_buf_text(p->b, ",\"moments\":");
         put_said(p->b, &p->text);
     }
@@ -528,7 +528,9 @@ static void put_counts(struct ins_buf *b, const struct ins_result *r)
     char name[64];
     struct ins_buf text = {0};
     bool first = true;
-    ins_buf_text(b, ",\n\"total\":");
+    ins_buf_text(b, ",\n\"lost_commits\":");
+    ins_buf_u64(b, r->lost_commits);
+    ins_buf_text(b, ",\"total\":");
     ins_buf_u64(b, ins_found_total(r));
     ins_buf_text(b, ",\"counts\":[");
     for (int k = 0; k < INS_N_KINDS; k++)

@@ -213,6 +213,55 @@ static void put_moments(struct ins_buf *b, const struct insula_run *run,
         ins_buf_text(b, "null");
 }
 
+/* The time of a begin or an end; null where the history has no clock. */
+static void put_time(struct ins_buf *b, const struct ins_history *h, int64_t time)
+{
+    if (h->order_only || time == INS_NO_TIME)
+        ins_buf_text(b, "null");
+    else
+        ins_buf_fmt(b, "%.9f", (double)time / 1e9);
+}
+
+static void put_events(struct ins_buf *b, const struct ins_vec_run_event *events,
+                       int64_t from, int64_t to)
+{
+    bool first = true;
+    for (size_t i = 0; i < events->len; i++) {
+        const struct ins_run_event *e = &events->at[i];
+        if (e->time < from || e->time > to)
+            continue;
+        ins_buf_fmt(b, "%s{\"time_s\": %.6f, \"event\": ", first ? "" : ",\n     ",
+                    (double)e->time / 1e9);
+        put_string(b, e->name);
+        if (e->where[0]) {
+            ins_buf_text(b, ", \"node\": ");
+            put_string(b, e->where);
+        }
+        ins_buf_char(b, '}');
+        first = false;
+    }
+}
+
+/* The commit that is lost: who, when, missed by whom, and what happened in between. */
+static void put_lost(struct ins_buf *b, const struct ins_story *s,
+                     const struct ins_vec_run_event *events)
+{
+    const struct ins_lost_commit *l = s->a->lost;
+    const struct ins_history *h = s->h;
+    ins_buf_text(b, ",\n      \"lost_commit\": {\"transaction\": ");
+    put_txn(b, h, l->txn);
+    ins_buf_text(b, ", \"committed_s\": ");
+    put_time(b, h, h->txn_end[l->txn]);
+    ins_buf_text(b, ", \"missed_by\": ");
+    put_txn(b, h, l->reader);
+    ins_buf_text(b, ", \"missed_s\": ");
+    put_time(b, h, h->txn_begin[l->reader]);
+    ins_buf_fmt(b, ", \"misses\": %u, \"faults\": [", l->misses);
+    if (!h->order_only)
+        put_events(b, events, h->txn_end[l->txn], h->txn_begin[l->reader]);
+    ins_buf_text(b, "]}");
+}
+
 static enum ins_status put_anomaly(struct ins_buf *b,
                                    const struct ins_report_item *item,
                                    const struct ins_anomaly *a,
@@ -224,6 +273,7 @@ static enum ins_status put_anomaly(struct ins_buf *b,
     if (st)
         return st;
     char name[64];
+    struct ins_buf text = {0};
     ins_anomaly_name(a->kind, a->suffix, name, sizeof name);
     ins_buf_fmt(b, "\n     {\"name\": \"%s\", \"tap\": ", name);
     if (ins_kind_table[a->kind].letter)
@@ -231,6 +281,11 @@ static enum ins_status put_anomaly(struct ins_buf *b,
     else
         ins_buf_text(b, "null");
     ins_buf_fmt(b, ", \"breaks\": \"%s\"", ins_level_table[a->breaks].id);
+    ins_buf_text(b, ",\n      \"story\": ");
+    ins_say_headline(&text, &s);
+    flush_string(b, &text);
+    if (a->lost)
+        put_lost(b, &s, events);
     if (item->run)
         put_moments(b, item->run, &s, events);
     ins_buf_text(b, ",\n      \"transactions\": [");
@@ -389,17 +444,7 @@ static void put_setup(struct ins_buf *b, const struct ins_report_item *item)
 static void put_faults(struct ins_buf *b, const struct ins_vec_run_event *events)
 {
     ins_buf_text(b, "\n   \"faults\": [");
-    for (size_t i = 0; i < events->len; i++) {
-        const struct ins_run_event *e = &events->at[i];
-        ins_buf_fmt(b, "%s{\"time_s\": %.6f, \"event\": ", i ? ",\n     " : "",
-                    (double)e->time / 1e9);
-        put_string(b, e->name);
-        if (e->where[0]) {
-            ins_buf_text(b, ", \"node\": ");
-            put_string(b, e->where);
-        }
-        ins_buf_char(b, '}');
-    }
+    put_events(b, events, INT64_MIN, INT64_MAX);
     ins_buf_text(b, "],");
 }
 
@@ -484,6 +529,11 @@ static enum ins_status put_item(struct ins_buf *b, const struct ins_report_item 
     put_subject(b, item);
     put_levels(b, item);
     put_counts(b, r);
+    if (r->lost_commits) {
+        ins_buf_text(b, "\n   \"lost_commits\": ");
+        ins_buf_u64(b, r->lost_commits);
+        ins_buf_char(b, ',');
+    }
     ins_buf_text(b, "\n   \"anomalies\": [");
     if (!st)
         st = ins_story_order(r, &order, err);

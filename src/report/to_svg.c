@@ -276,7 +276,7 @@ static void draw(struct picture *p)
     char name[64];
     ins_anomaly_name(p->s->a->kind, p->s->a->suffix, name, sizeof name);
     ins_buf_fmt(&text, "%s: ", name);
-    ins_say_title(&text, p->s->a->kind, p->s->a->suffix);
+    ins_say_heading(&text, p->s->a);
     put_text(p, 12, 28, "h1", &text);
     put_text(p, 12, 52, "why", &story);
     put_lanes(p, &text);

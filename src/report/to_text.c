@@ -13,7 +13,8 @@ enum {
     FEW = 10,           /* anomalies told unless all are asked for */
     MOST_PREMISES = 24, /* lines of reasons below the cycle of one anomaly */
     MOST_CASES = 12,    /* branches told of a case distinction */
-    MOST_OPS = 40       /* operations told of one transaction */
+    MOST_OPS = 40,      /* operations told of one transaction */
+    A_MILLISECOND = 1000000
 };
 
 enum ink { PLAIN, BOLD, DIM, RED, GREEN, YELLOW, BLUE };
@@ -348,6 +349,19 @@ static void print_strongest(const struct page *p, const struct ins_result *r)
     ins_buf_text(p->b, undecided ? "\nSome levels were not decided.\n" : "\n");
 }
 
+static void print_lost(const struct page *p, const struct ins_result *r)
+{
+    if (!r->lost_commits)
+        return;
+    struct ins_buf text = {0};
+    say_plural(&text, r->lost_commits, "commit was", "commits were");
+    ins_buf_text(&text, " lost");
+    ins_buf_char(&text, 0);
+    inked(p, RED, text.failed ? "" : text.at);
+    ins_buf_text(p->b, ": acknowledged, and not seen by anybody who began later.\n");
+    ins_buf_end(p->b, &text);
+}
+
 static void print_verdicts(const struct page *p, const struct ins_result *r)
 {
     const ins_levels shown = ins_result_with(r, INS_PASS) |
@@ -362,6 +376,7 @@ static void print_verdicts(const struct page *p, const struct ins_result *r)
             print_reason(p, &c, r, l);
     print_strongest(p, r);
     print_without_sessions(p, r);
+    print_lost(p, r);
 }
 
 /* ---- who did what ---- */
@@ -688,11 +703,13 @@ static void print_meaning(struct page *p, const struct ins_anomaly *a)
     ins_buf_end(p->b, &text);
 }
 
-/* When it was, for a run: on the clock of its log. */
+/* When it was, for a run, on the clock of its log, and of a lost commit. */
 static void print_moments(const struct page *p, const struct ins_story *s)
 {
     struct ins_buf text = {0};
-    if (p->run && ins_say_moments(&text, s, &p->events)) {
+    const bool told =
+        p->run || (s->a->lost && s->h->txn_end[s->a->lost->txn] >= A_MILLISECOND);
+    if (told && ins_say_moments(&text, s, &p->events)) {
         ins_blanks(p->b, 4);
         wrapped(p, &text, 4, 4);
         ins_buf_text(p->b, ".\n");
@@ -716,7 +733,7 @@ static enum ins_status print_anomaly(struct page *p, const struct ins_anomaly *a
     if (ins_kind_table[a->kind].letter)
         ins_buf_fmt(p->b, " (%c)", ins_kind_table[a->kind].letter);
     ins_buf_text(p->b, ": ");
-    ins_say_title(p->b, a->kind, a->suffix);
+    ins_say_heading(p->b, a);
     ins_buf_text(p->b, "\n\n");
     struct ins_buf line = {0};
     ins_say_headline(&line, &s);

@@ -375,6 +375,11 @@ uint32_t ins_survey_graph_n_components(const struct ins_survey_graph *g)
     return g->n_components;
 }
 
+uint32_t ins_survey_graph_component(const struct ins_survey_graph *g, ins_txn t)
+{
+    return g->component[t];
+}
+
 /* ---- kinds ---- */
 
 /* A WW by a writer that read the earlier version is a WR, too, which says more: only G0

@@ -28,6 +28,8 @@ void ins_survey_graph_free(struct ins_survey_graph *g);
 bool ins_survey_graph_components(struct ins_survey_graph *g, enum ins_suffix suffix);
 uint32_t
 ins_survey_graph_n_components(const struct ins_survey_graph *g); /* with a cycle */
+/* The component of t, INS_NONE when there is no cycle around it. */
+uint32_t ins_survey_graph_component(const struct ins_survey_graph *g, ins_txn t);
 
 /* A short cycle of this kind in component c that needs an edge of the suffix's sort.
  *   G0         WW

@@ -1,8 +1,13 @@
 #include "survey.h"
 
 #include "base/map.h"
+#include "base/mem.h"
 #include "explain/anomaly.h"
+#include "explain/story.h"
 #include "survey/cycles.h"
+#include "survey/lost.h"
+
+#include <string.h>
 
 struct survey {
     const struct ins_history *h;
@@ -14,6 +19,8 @@ struct survey {
     uint32_t listed[INS_N_KINDS][INS_N_SUFFIXES];
     size_t first; /* of the survey's anomalies */
     struct ins_vec_edge edge;
+    const struct ins_lost_commit *lost; /* ascending by transaction; in r's arena */
+    size_t n_lost;
 };
 
 /* ---- edges ---- */
@@ -219,30 +226,41 @@ static bool is_listed(const struct survey *s, enum ins_kind kind,
     return false;
 }
 
-static void add_anomaly(struct survey *s, enum ins_kind kind, enum ins_suffix suffix,
-                        const struct ins_vec_arc *cycle, uint64_t count)
+/* Count something that breaks `broken`; true when it is to be listed, too. */
+static bool count_anomaly(struct survey *s, enum ins_kind kind, enum ins_suffix suffix,
+                          ins_levels broken, uint64_t count)
 {
-    const ins_levels broken = broken_by(s, kind, suffix, cycle);
-    if (!broken || is_listed(s, kind, suffix, cycle))
-        return;
     s->told |= broken;
     s->r->count[kind][suffix] += count;
     INS_EACH_LEVEL(l, broken)
         s->r->level[l].kinds |= UINT64_C(1) << kind;
-    if (s->listed[kind][suffix]++ >= s->most)
+    return s->listed[kind][suffix]++ < s->most;
+}
+
+/* List a cycle of the first n of s->edge. */
+static void list_anomaly(struct survey *s, struct ins_anomaly a, ins_levels broken,
+                         uint32_t n)
+{
+    a.breaks = ins_levels_from(ins_levels_weakest(broken), (enum ins_level)0);
+    a.n_cycle = n;
+    if (!s->edge.failed && ins_anomaly_collect(&s->edge, &a, &s->r->arena))
+        ins_vec_anomaly_push(&s->r->anomaly, a);
+}
+
+static void add_anomaly(struct survey *s, enum ins_kind kind, enum ins_suffix suffix,
+                        const struct ins_vec_arc *cycle, uint64_t count)
+{
+    const ins_levels broken = broken_by(s, kind, suffix, cycle);
+    if (!broken || is_listed(s, kind, suffix, cycle) ||
+        !count_anomaly(s, kind, suffix, broken, count))
         return;
-    struct ins_anomaly a = {
-        .kind = kind,
-        .suffix = suffix,
-        .breaks = ins_levels_from(ins_levels_weakest(broken), (enum ins_level)0),
-        .n_cycle = (uint32_t)cycle->len};
     s->edge.len = 0;
     if (kind == INS_LOST_UPDATE)
         put_lost_update(s, cycle->at);
     else
         put_cycle(s, cycle);
-    if (!s->edge.failed && ins_anomaly_collect(&s->edge, &a, &s->r->arena))
-        ins_vec_anomaly_push(&s->r->anomaly, a);
+    list_anomaly(s, (struct ins_anomaly){.kind = kind, .suffix = suffix}, broken,
+                 (uint32_t)cycle->len);
 }
 
 /* ---- lost updates ---- */
@@ -275,6 +293,120 @@ static void lost_updates_of(struct survey *s, uint32_t version,
         cycle, (struct ins_arc){b, a, INS_RW, second, ins_survey_version(f, a, k)});
     if (!cycle->failed)
         add_anomaly(s, INS_LOST_UPDATE, INS_PLAIN, cycle, n * (n - 1) / 2);
+}
+
+/* ---- lost commits ---- */
+
+/* Why the version that was read is older than the one that was missed: the writer of
+ * the latter read it, or comes later in the list, or began when it was there, or wrote
+ * over what others had written over it. */
+static void put_older(struct survey *s, uint32_t version, uint32_t than)
+{
+    enum { MOST_STEPS = 64 };
+    const struct ins_survey_facts *f = &s->f;
+    const ins_txn from = ins_survey_writer(f, version);
+    const ins_txn to = ins_survey_writer(f, than);
+    const uint32_t at = (uint32_t)s->edge.len;
+    if (f->parent[than] == version || ins_is_list_key(s->h, f->version_key[than])) {
+        ins_vec_edge_push(&s->edge, order_edge(s, version, than));
+        return;
+    }
+    struct ins_edge d =
+        data_edge(s, from, to, INS_WW, INS_WHY_REACHES, f->version_key[than]);
+    d.path = at + 1;
+    d.n_path = 1;
+    if (ins_survey_is_older(f, version, than)) {
+        ins_vec_edge_push(&s->edge, d);
+        ins_vec_edge_push(&s->edge, ins_edge_bare(from, to, INS_RT, INS_WHY_TIME));
+        return;
+    }
+    uint32_t n = 0;
+    for (uint32_t v = than; v != version && n <= MOST_STEPS; v = f->parent[v])
+        n++;
+    if (n > MOST_STEPS)
+        return;
+    d.n_path = n;
+    ins_vec_edge_push(&s->edge, d);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t v = than;
+        for (uint32_t j = i + 1; j < n; j++)
+            v = f->parent[v];
+        ins_vec_edge_push(&s->edge, order_edge(s, f->parent[v], v));
+    }
+}
+
+/* w had ended before its first reader began, which missed it. */
+static void add_lost(struct survey *s, const struct ins_lost_commit *l,
+                     struct ins_vec_arc *cycle)
+{
+    cycle->len = 0;
+    ins_vec_arc_push(cycle,
+                     (struct ins_arc){l->txn, l->reader, INS_RT, INS_NONE, INS_NONE});
+    ins_vec_arc_push(cycle,
+                     (struct ins_arc){l->reader, l->txn, INS_RW, l->read, l->version});
+    if (cycle->failed)
+        return;
+    const ins_levels broken = broken_by(s, INS_G_SINGLE, INS_REALTIME, cycle);
+    if (!broken || !count_anomaly(s, INS_G_SINGLE, INS_REALTIME, broken, 1))
+        return;
+    s->edge.len = 0;
+    for (size_t i = 0; i < cycle->len; i++)
+        ins_vec_edge_push(&s->edge, edge_of(s, &cycle->at[i]));
+    if (!s->edge.failed && s->edge.at[1].other != INS_INIT) {
+        put_older(s, s->f.read_version[l->read], l->version);
+        s->edge.at[1].path = 2;
+        s->edge.at[1].n_path = s->edge.len > 2;
+    }
+    list_anomaly(
+        s,
+        (struct ins_anomaly){.kind = INS_G_SINGLE, .suffix = INS_REALTIME, .lost = l},
+        broken, 2);
+}
+
+static const struct ins_lost_commit *lost_of(const struct survey *s, ins_txn t)
+{
+    size_t lo = 0, hi = s->n_lost;
+    while (lo < hi) {
+        const size_t mid = lo + (hi - lo) / 2;
+        if (s->lost[mid].txn < t)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < s->n_lost && s->lost[lo].txn == t ? &s->lost[lo] : NULL;
+}
+
+/* What the checkers found may show a lost commit, too. */
+static void mark_lost(struct survey *s)
+{
+    for (size_t i = 0; i < s->first; i++) {
+        struct ins_anomaly *a = &s->r->anomaly.at[i];
+        for (uint32_t e = 0; e < a->n_cycle && !a->lost; e++) {
+            ins_txn writer, reader;
+            if (ins_edge_misses(a, &a->edge[e], &writer, &reader) &&
+                ins_ended_before(s->h, writer, reader))
+                a->lost = lost_of(s, writer);
+        }
+    }
+}
+
+static void lost_commits(struct survey *s, struct ins_limit *limit,
+                         struct ins_vec_arc *cycle)
+{
+    struct ins_vec_lost found = {0};
+    struct ins_lost_commit *kept = NULL;
+    if (ins_survey_lost(&s->f, limit, &found) && found.len)
+        kept = INS_ARENA_NEW(&s->r->arena, struct ins_lost_commit, found.len);
+    if (kept) {
+        memcpy(kept, found.at, found.len * sizeof *kept);
+        s->lost = kept;
+        s->n_lost = found.len;
+        s->r->lost_commits = found.len;
+        mark_lost(s);
+        for (size_t i = 0; i < found.len; i++)
+            add_lost(s, &kept[i], cycle);
+    }
+    ins_vec_lost_release(&found);
 }
 
 /* ---- what the checkers have said ---- */
@@ -336,15 +468,31 @@ static void drop_covered(struct survey *s)
 
 /* ---- all ---- */
 
+/* The components that a lost commit has been told of. */
+static uint8_t *with_lost(const struct survey *s, const struct ins_survey_graph *g)
+{
+    uint8_t *with =
+        s->n_lost ? INS_NEW0(uint8_t, ins_survey_graph_n_components(g)) : NULL;
+    for (size_t i = 0; with && i < s->n_lost; i++) {
+        const uint32_t c = ins_survey_graph_component(g, s->lost[i].txn);
+        if (c != INS_NONE && c == ins_survey_graph_component(g, s->lost[i].reader))
+            with[c] = 1;
+    }
+    return with;
+}
+
 static void look_for(struct survey *s, struct ins_survey_graph *g,
                      enum ins_suffix suffix, struct ins_vec_arc *cycle)
 {
     static const enum ins_kind kinds[] = {
         INS_G0, INS_G1C, INS_G_SINGLE, INS_LONG_FORK, INS_G_NONADJACENT, INS_G2_ITEM};
+    uint8_t *lost = suffix == INS_REALTIME ? with_lost(s, g) : NULL;
     for (uint32_t c = 0; c < ins_survey_graph_n_components(g); c++)
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-            if (ins_survey_graph_cycle(g, c, kinds[k], suffix, cycle))
+            if (!(lost && lost[c] && kinds[k] == INS_G_SINGLE) &&
+                ins_survey_graph_cycle(g, c, kinds[k], suffix, cycle))
                 add_anomaly(s, kinds[k], suffix, cycle, 1);
+    ins_free(lost);
 }
 
 void ins_survey(const struct ins_history *h, ins_levels levels, uint32_t most,
@@ -359,6 +507,7 @@ void ins_survey(const struct ins_history *h, ins_levels levels, uint32_t most,
     if (s.failed && ins_survey_init(&s.f, h, limit)) {
         for (uint32_t v = 0; v < s.f.n_versions && !ins_limit_hit(limit); v++)
             lost_updates_of(&s, v, &cycle);
+        lost_commits(&s, limit, &cycle);
         struct ins_survey_graph *g = ins_survey_graph_new(&s.f, limit);
         for (int x = 0; g && x < INS_N_SUFFIXES; x++)
             if ((x != INS_REALTIME || s.f.n_timed) &&

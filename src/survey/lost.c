@@ -1,0 +1,404 @@
+/* lost.c - most commits are ruled out at a glance: somebody who began later read what
+ * they wrote, or nobody looked.  The rest is compared read by read. */
+#include "lost.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_BEFORE_MISS = 64, /* reads looked at, by key, until the first miss */
+    MOST_STEPS = 20000000
+};
+
+/* What a version says about the commit of w. */
+enum sight {
+    SEES,   /* it is w's or builds on it */
+    OLDER,  /* w's comes after it */
+    BRANCH, /* its root read something older and wrote over it */
+    BLIND   /* its root wrote without reading */
+};
+
+struct hunt {
+    const struct ins_survey_facts *f;
+    struct ins_limit *limit;
+    uint32_t *enter, *leave; /* by version: places in a walk of the tree */
+    int64_t *seen; /* by version: last begin of who read it or what builds on it */
+    uint32_t *by_key_off, *by_key; /* reads by key, in the order of their begins */
+    ins_txn *reader;               /* by read */
+    /* for the commit that is looked at */
+    uint32_t *stamp, *root, turn; /* by version */
+    uint8_t *sight;
+    uint32_t *counted; /* by transaction: the turn in which its miss was counted */
+    uint64_t steps;
+    struct ins_vec_lost *lost;
+};
+
+static int64_t begin_of(const struct hunt *s, uint32_t read)
+{
+    return s->f->h->txn_begin[s->reader[read]];
+}
+
+static bool is_below(const struct hunt *s, uint32_t version, uint32_t top)
+{
+    return s->enter[top] <= s->enter[version] && s->enter[version] < s->leave[top];
+}
+
+/* ---- the tree ---- */
+
+/* Number the versions so that what builds on one stands right behind it. */
+static void walk_tree(struct hunt *s, uint32_t *stack)
+{
+    const struct ins_survey_facts *f = s->f;
+    uint32_t n = 0;
+    for (uint32_t top = f->n_written; top < f->n_versions; top++) {
+        uint32_t depth = 0;
+        stack[depth++] = top;
+        s->leave[top] = f->child_off[top]; /* its next child, until it is left */
+        s->enter[top] = n++;
+        while (depth) {
+            const uint32_t v = stack[depth - 1];
+            if (s->leave[v] == f->child_off[v + 1]) {
+                s->leave[v] = n;
+                depth--;
+                if (depth && s->seen[stack[depth - 1]] < s->seen[v])
+                    s->seen[stack[depth - 1]] = s->seen[v];
+                continue;
+            }
+            const uint32_t child = f->child[s->leave[v]++];
+            s->leave[child] = f->child_off[child];
+            s->enter[child] = n++;
+            stack[depth++] = child;
+        }
+    }
+}
+
+/* Only who has a begin can have begun later. */
+static void sort_reads(struct hunt *s)
+{
+    const struct ins_survey_facts *f = s->f;
+    for (uint32_t i = 0; i < f->n_timed; i++) {
+        const ins_txn t = f->by_begin[i];
+        for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++) {
+            s->reader[r] = t;
+            s->by_key_off[f->version_key[f->read_version[r]] + 2]++;
+            s->seen[f->read_version[r]] = f->h->txn_begin[t]; /* they ascend */
+        }
+    }
+    for (ins_key k = 0; k < f->h->n_keys; k++)
+        s->by_key_off[k + 2] += s->by_key_off[k + 1];
+    for (uint32_t i = 0; i < f->n_timed; i++) {
+        const ins_txn t = f->by_begin[i];
+        for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++)
+            s->by_key[s->by_key_off[f->version_key[f->read_version[r]] + 1]++] = r;
+    }
+}
+
+static bool hunt_init(struct hunt *s)
+{
+    const struct ins_survey_facts *f = s->f;
+    const uint32_t n = f->n_versions;
+    if (ins_limit_memory(s->limit, 33 * (uint64_t)n + 8 * (uint64_t)f->n_reads))
+        return false;
+    s->enter = INS_NEW(uint32_t, n);
+    s->leave = INS_NEW(uint32_t, n);
+    s->seen = INS_NEW(int64_t, n);
+    s->by_key_off = INS_NEW0(uint32_t, (size_t)f->h->n_keys + 2);
+    s->by_key = INS_NEW(uint32_t, f->n_reads);
+    s->reader = INS_NEW(ins_txn, f->n_reads);
+    s->stamp = INS_NEW0(uint32_t, n);
+    s->root = INS_NEW(uint32_t, n);
+    s->sight = INS_NEW(uint8_t, n);
+    s->counted = INS_NEW0(uint32_t, f->h->n_txns);
+    if (!s->enter || !s->leave || !s->seen || !s->by_key_off || !s->by_key ||
+        !s->reader || !s->stamp || !s->root || !s->sight || !s->counted)
+        return false;
+    for (uint32_t v = 0; v < n; v++)
+        s->seen[v] = INT64_MIN;
+    sort_reads(s);
+    walk_tree(s, s->root);
+    return true;
+}
+
+static void hunt_release(struct hunt *s)
+{
+    void *all[] = {s->enter,  s->leave, s->seen, s->by_key_off, s->by_key,
+                   s->reader, s->stamp, s->root, s->sight,      s->counted};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        ins_free(all[i]);
+}
+
+/* ---- one commit ---- */
+
+bool ins_survey_is_older(const struct ins_survey_facts *f, uint32_t version,
+                         uint32_t than)
+{
+    return version >= f->n_written ||
+           ins_ended_before(f->h, ins_survey_writer(f, version),
+                            ins_survey_writer(f, than));
+}
+
+/* What `version`, of the same key as version v of the commit, says about it; for BRANCH
+ * and BLIND the version at the root is left in *root.  What was found out on the way is
+ * kept for the rest of this turn. */
+static enum sight sight_of(struct hunt *s, uint32_t version, uint32_t v, uint32_t *root)
+{
+    const struct ins_survey_facts *f = s->f;
+    if (is_below(s, version, v))
+        return SEES;
+    if (ins_is_list_key(f->h, f->version_key[v])) /* a list shows all there is */
+        return OLDER;
+    enum sight sight = BLIND;
+    uint32_t y = version;
+    *root = INS_NONE;
+    for (;; y = f->parent[y]) {
+        s->steps++;
+        if (is_below(s, v, y) || ins_survey_is_older(f, y, v)) {
+            sight = y == version ? OLDER : BRANCH;
+            break;
+        }
+        if (s->stamp[y] == s->turn) {
+            sight = (enum sight)s->sight[y];
+            *root = s->root[y];
+            break;
+        }
+        *root = y;
+        if (!f->reads_parent[y])
+            break;
+    }
+    for (uint32_t x = version; x != y; x = f->parent[x]) {
+        s->stamp[x] = s->turn;
+        s->sight[x] = (uint8_t)sight;
+        s->root[x] = *root;
+    }
+    return sight;
+}
+
+/* The first read of key k by who began after w's end, a place in by_key. */
+static uint32_t first_later(const struct hunt *s, ins_key k, ins_txn w)
+{
+    uint32_t lo = s->by_key_off[k], hi = s->by_key_off[k + 1];
+    while (lo < hi) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        if (begin_of(s, s->by_key[mid]) <= s->f->h->txn_end[w])
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* The first who missed v; INS_NONE when somebody saw it or nobody missed it. */
+static uint32_t first_miss(struct hunt *s, ins_txn w, uint32_t v)
+{
+    const struct ins_survey_facts *f = s->f;
+    const ins_key k = f->version_key[v];
+    const uint32_t first = first_later(s, k, w), end = s->by_key_off[k + 1];
+    for (uint32_t i = first; i < end && i - first < MOST_BEFORE_MISS; i++) {
+        if (s->reader[s->by_key[i]] == w)
+            continue;
+        uint32_t root;
+        const enum sight sight = sight_of(s, f->read_version[s->by_key[i]], v, &root);
+        if (sight == SEES)
+            return INS_NONE;
+        if (sight == OLDER)
+            return s->by_key[i];
+    }
+    return INS_NONE;
+}
+
+/* Can nobody who began after w's end have seen v?  What was written over it counts
+ * only when that began after `missed` had ended, or its writer missed v itself. */
+static bool is_unseen(struct hunt *s, ins_txn w, uint32_t v, ins_txn missed,
+                      uint32_t *misses)
+{
+    const struct ins_survey_facts *f = s->f;
+    const struct ins_history *h = f->h;
+    const ins_key k = f->version_key[v];
+    for (uint32_t i = first_later(s, k, w); i < s->by_key_off[k + 1]; i++) {
+        const uint32_t read = s->by_key[i];
+        uint32_t top;
+        const enum sight sight = sight_of(s, f->read_version[read], v, &top);
+        if (sight == SEES)
+            return false;
+        if (sight == OLDER) {
+            *misses += s->counted[s->reader[read]] != s->turn;
+            s->counted[s->reader[read]] = s->turn;
+            continue;
+        }
+        const ins_txn root = ins_survey_writer(f, top);
+        const bool missed_too = sight == BRANCH && ins_ended_before(h, w, root);
+        if (!missed_too && !ins_ended_before(h, missed, root))
+            return false;
+    }
+    return true;
+}
+
+/* Is w worth a closer look? */
+static bool is_suspect(const struct hunt *s, ins_txn w)
+{
+    const struct ins_survey_facts *f = s->f;
+    bool looked = false;
+    if (!ins_has_end(f->h, w))
+        return false;
+    for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++) {
+        const ins_key k = f->version_key[f->write[i]];
+        const uint32_t n = s->by_key_off[k + 1];
+        if (s->seen[f->write[i]] > f->h->txn_end[w])
+            return false;
+        looked |=
+            n > s->by_key_off[k] && begin_of(s, s->by_key[n - 1]) > f->h->txn_end[w];
+    }
+    return looked;
+}
+
+static void look_at(struct hunt *s, ins_txn w)
+{
+    const struct ins_survey_facts *f = s->f;
+    struct ins_lost_commit l = {.txn = w};
+    uint32_t miss = INS_NONE;
+    s->turn++;
+    for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++) {
+        const uint32_t m = first_miss(s, w, f->write[i]);
+        if (m != INS_NONE && (miss == INS_NONE || begin_of(s, m) < begin_of(s, miss))) {
+            miss = m;
+            l.version = f->write[i];
+        }
+    }
+    if (miss == INS_NONE)
+        return;
+    l.reader = s->reader[miss];
+    l.read = miss;
+    for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++)
+        if (!is_unseen(s, w, f->write[i], l.reader, &l.misses))
+            return;
+    ins_vec_lost_push(s->lost, l);
+}
+
+/* ---- reads that are no facts ---- */
+
+/* Can read op have seen a write of w?  What it shows is compared, and nothing is
+ * inferred. */
+static bool may_show(struct hunt *s, uint32_t op, ins_txn w)
+{
+    const struct ins_history *h = s->f->h;
+    const ins_key k = ins_op_key(h, op);
+    const ins_txn from = h->op_from[op];
+    if (from < INS_FROM_SPECIAL) { /* it repeats a fact */
+        const uint32_t version = ins_survey_version(s->f, from, k);
+        const uint32_t v = ins_survey_version(s->f, w, k);
+        return from == w ||
+               (version != INS_NONE && v != INS_NONE && is_below(s, version, v));
+    }
+    if (from == INS_FROM_AMBIGUOUS) {
+        uint32_t n = 0;
+        const ins_txn *one = ins_history_candidates(h, op, &n);
+        for (uint32_t i = 0; i < n; i++)
+            if (one[i] == w)
+                return true;
+    }
+    const bool list = ins_is_list_key(h, k);
+    if (!list && ins_op_kind(h, op) != INS_OP_READ)
+        return false;
+    const struct ins_shown shown =
+        list ? ins_history_shown(h, op) : (struct ins_shown){&h->op_value[op], 1};
+    for (uint32_t write = h->txn_op[w]; write < h->txn_op[w + 1]; write++)
+        for (uint64_t i = 0; ins_writes_key(h, write, k) && i < shown.len; i++) {
+            s->steps++;
+            if (shown.at[i] == h->op_value[write])
+                return true;
+        }
+    return false;
+}
+
+/* Commits by key that was written: those from first[k] on, each with its next. */
+struct writes {
+    uint32_t *first;
+    struct ins_vec_u32 commit, next;
+};
+
+static bool index_writes(const struct hunt *s, struct writes *x)
+{
+    const struct ins_survey_facts *f = s->f;
+    x->first = INS_NEW(uint32_t, f->h->n_keys);
+    if (!x->first)
+        return false;
+    memset(x->first, 0xff, f->h->n_keys * sizeof *x->first);
+    for (uint32_t c = 0; c < s->lost->len; c++) {
+        const ins_txn w = s->lost->at[c].txn;
+        for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++) {
+            uint32_t *first = &x->first[f->version_key[f->write[i]]];
+            ins_vec_u32_push(&x->commit, c);
+            ins_vec_u32_push(&x->next, *first);
+            *first = (uint32_t)x->next.len - 1;
+        }
+    }
+    return !x->commit.failed && !x->next.failed;
+}
+
+/* Take back the commits that read op of t, which began later, may have seen. */
+static void compare_read(struct hunt *s, const struct writes *x, ins_txn t, uint32_t op)
+{
+    const struct ins_history *h = s->f->h;
+    if (!ins_has_result(h, op))
+        return;
+    for (uint32_t i = x->first[ins_op_key(h, op)]; i != INS_NONE; i = x->next.at[i]) {
+        struct ins_lost_commit *l = &s->lost->at[x->commit.at[i]];
+        s->steps++;
+        if (l->txn != INS_INIT && h->txn_end[l->txn] < h->txn_begin[t] &&
+            may_show(s, op, l->txn))
+            l->txn = INS_INIT;
+    }
+}
+
+/* Reads of transactions that do not count, faulty ones, those that repeat: whoever may
+ * have seen a commit keeps it from being lost. */
+static bool compare_others(struct hunt *s)
+{
+    const struct ins_survey_facts *f = s->f;
+    const struct ins_history *h = f->h;
+    struct writes x = {0};
+    bool ok = index_writes(s, &x);
+    for (ins_txn t = 1; ok && t < h->n_txns; t++) {
+        uint32_t r = f->read_off[t];
+        ok = s->steps < MOST_STEPS && ((t & 1023) || !ins_limit_hit(s->limit));
+        for (uint32_t op = h->txn_op[t];
+             op < h->txn_op[t + 1] && h->txn_begin[t] != INS_NO_TIME; op++) {
+            const bool fact = r < f->read_off[t + 1] && f->read_op[r] == op;
+            r += fact;
+            if (!fact && !ins_is_write(h, op))
+                compare_read(s, &x, t, op);
+        }
+    }
+    ins_free(x.first);
+    ins_vec_u32_release(&x.commit);
+    ins_vec_u32_release(&x.next);
+    size_t n = 0;
+    for (size_t i = 0; ok && i < s->lost->len; i++)
+        if (s->lost->at[i].txn != INS_INIT)
+            s->lost->at[n++] = s->lost->at[i];
+    s->lost->len = n;
+    return ok;
+}
+
+bool ins_survey_lost(const struct ins_survey_facts *f, struct ins_limit *limit,
+                     struct ins_vec_lost *lost)
+{
+    struct hunt s = {.f = f, .limit = limit, .lost = lost};
+    if (!f->n_timed)
+        return true;
+    bool ok = hunt_init(&s);
+    for (ins_txn w = 1; ok && w < f->h->n_txns && s.steps < MOST_STEPS; w++) {
+        if (!(w & 1023) && ins_limit_hit(limit))
+            ok = false;
+        else if (is_suspect(&s, w))
+            look_at(&s, w);
+    }
+    s.steps = 0;
+    ok = ok && !lost->failed && (!lost->len || compare_others(&s));
+    if (!ok)
+        lost->len = 0;
+    hunt_release(&s);
+    return ok;
+}
