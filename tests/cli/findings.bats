@@ -1,0 +1,131 @@
+# Findings on clusters, rebuilt as histories of a simulated one, and many anomalies of
+# several kinds at once: each is counted and named.
+bats_require_minimum_version 1.5.0
+load common
+
+# result FILE FILTER
+result() {
+    "$INSULA" check --json "$1" | jq -c ".histories[0] | $2"
+}
+
+# Pairs of sessions skew their writes all the while.  All nodes are killed, and the last
+# commit on each of some accounts is gone: every node is read, and life goes on from
+# what was there before.
+lost_beside_skew() {
+    awk -v skews="$1" -v lost="$2" 'BEGIN {
+        print "insula 1"
+        print "initial 0"
+        t = 1000000000
+        for (i = 0; i < skews; i++) {
+            t += 10000000
+            printf "a @%d..%d on n1: r(p%d)=0 r(q%d)=0 w(p%d)=1\n", t, t + 5000000, i, i, i
+            printf "b @%d..%d on n2: r(p%d)=0 r(q%d)=0 w(q%d)=1\n", t, t + 5000000, i, i, i
+        }
+        for (i = 0; i < lost; i++) {
+            t += 10000000
+            printf "c @%d..%d on n1: r(k%d)=0 w(k%d)=1\n", t, t + 1000000, i, i
+            printf "c @%d..%d on n1: r(k%d)=1 w(k%d)=2\n", t + 2000000, t + 3000000, i, i
+        }
+        for (i = 0; i < lost; i++) {
+            t += 10000000
+            printf "d @%d..%d on n2: r(k%d)=1\n", t, t + 1000000, i
+            printf "e @%d..%d on n3: r(k%d)=1 w(k%d)=3\n", t + 2000000, t + 3000000, i, i
+            printf "f @%d..%d on n1: r(k%d)=3\n", t + 4000000, t + 5000000, i
+        }
+    }'
+}
+
+@test "lost commits beside write skew: both are told, each is counted" {
+    lost_beside_skew 40 25 >h.txt
+    run -1 "$INSULA" check --json h.txt
+    h='.histories[0]'
+    [ "$(jq "$h.counts[\"G2-item\"]" <<<"$output")" = 40 ]
+    [ "$(jq "$h.lost_commits" <<<"$output")" = 25 ]
+    [ "$(jq "[$h.anomalies[] | select(.lost_commit)] | length" <<<"$output")" = 25 ]
+    jq -e "[$h.anomalies[] | select(.lost_commit) | .name] | unique == [\"G-single-realtime\"]" <<<"$output"
+    # the commit of t82, at 1.413 s, was missed first at 1.660 s
+    jq -e "any($h.anomalies[]; .lost_commit.transaction == \"t82\" and .lost_commit.committed_s == 1.413 and
+        .lost_commit.missed_by == \"t131\" and .lost_commit.missed_s == 1.66 and .lost_commit.misses == 2 and
+        (.story | startswith(\"Lost commit: t131 began after t82 had ended, and yet it missed its k0=2.\")))" <<<"$output"
+    run -1 "$INSULA" check --all h.txt
+    grep -q '^25 commits were lost: acknowledged, and not seen by anybody who began later\.$' <<<"$output"
+    [ "$(grep -c 'G-single-realtime: lost commit' <<<"$output")" = 25 ]
+}
+
+@test "a write skew alone loses no commit" {
+    lost_beside_skew 40 0 >h.txt
+    [ "$(result h.txt '[.counts, .lost_commits]')" = '[{"G2-item":40},null]' ]
+}
+
+@test "thousands of long forks between a primary and its standby are counted" {
+    awk 'BEGIN {
+        print "insula 1"
+        print "initial 0"
+        for (i = 0; i < 2432; i++) {
+            t += 1000
+            printf "w1 @%d..%d on primary: w(x%d)=1\n", t, t + 100, i
+            printf "w2 @%d..%d on primary: w(y%d)=1\n", t, t + 100, i
+            printf "p @%d..%d on primary: r(x%d)=1 r(y%d)=0\n", t + 50, t + 500, i, i
+            printf "s @%d..%d on standby: r(x%d)=0 r(y%d)=1\n", t + 50, t + 500, i, i
+        }
+    }' >h.txt
+    [ "$(result h.txt .counts)" = '{"LongFork":2432}' ]
+    [ "$(result h.txt '[.anomalies[].transactions[].node] | unique')" = '["primary","standby"]' ]
+    [ "$(result h.txt '.anomalies | length')" = 100 ]
+    [ "$(result h.txt '[.levels[] | select(.verdict == "fail") | .level]')" = '["pc","si","ser","sser"]' ]
+    run -1 "$INSULA" check h.txt
+    grep -q 'LongFork ×2,432' <<<"$output"
+    grep -q 'The four transactions ran on primary, standby\.' <<<"$output"
+}
+
+# planted FORKS SKEWS UPDATES READ_SKEWS STALE: so many of each kind, on keys of their
+# own, in sessions of their own, one after the other.
+planted() {
+    awk -v forks="$1" -v skews="$2" -v updates="$3" -v reads="$4" -v stale="$5" '
+    function put(session, ops) { printf "%s%d @%d..%d: %s\n", session, ++s, t, t + 50, ops }
+    BEGIN {
+        print "insula 1"
+        print "initial 0"
+        for (i = 0; i < forks; i++) {
+            t += 100
+            put("f", "w(fx" i ")=1"); put("f", "w(fy" i ")=1")
+            put("f", "r(fx" i ")=1 r(fy" i ")=0"); put("f", "r(fx" i ")=0 r(fy" i ")=1")
+        }
+        for (i = 0; i < skews; i++) {
+            t += 100
+            put("k", "r(kx" i ")=0 r(ky" i ")=0 w(kx" i ")=1")
+            put("k", "r(kx" i ")=0 r(ky" i ")=0 w(ky" i ")=1")
+        }
+        for (i = 0; i < updates; i++) {
+            t += 100
+            put("u", "r(u" i ")=0 w(u" i ")=1"); put("u", "r(u" i ")=0 w(u" i ")=2")
+        }
+        for (i = 0; i < reads; i++) {
+            t += 100
+            put("g", "r(gx" i ")=0 w(gx" i ")=1 w(gy" i ")=1"); put("g", "r(gx" i ")=1 w(gx" i ")=2 r(gz" i ")=0 w(gz" i ")=1")
+            put("g", "r(gz" i ")=1 r(gy" i ")=0")
+        }
+        for (i = 0; i < stale; i++) {
+            t += 100
+            put("s", "w(s" i ")=1")
+            t += 100
+            put("s", "r(s" i ")=0")
+            t += 100
+            put("s", "r(s" i ")=1")
+        }
+    }'
+}
+
+@test "one to a hundred anomalies of several kinds at once: all are counted and named" {
+    for n in "1 0 0 0 0" "0 1 0 0 0" "0 0 1 0 0" "0 0 0 1 0" "0 0 0 0 1" "1 1 1 1 1" "2 3 5 7 11" \
+        "10 0 20 0 30" "0 25 0 25 25" "20 20 20 20 20" "100 100 100 100 100"; do
+        read -r forks skews updates reads stale <<<"$n"
+        planted $n >h.txt
+        want=$(jq -cn "{COConflictCM: $reads, LostUpdate: $updates, LongFork: $forks, \"G2-item\": $skews, \"G-single-realtime\": $stale}
+            | with_entries(select(.value > 0))" | jq -cS .)
+        got=$(result h.txt '.counts' | jq -cS .)
+        [ "$got" = "$want" ] || { echo "$n: $got, not $want"; return 1; }
+        [ "$(result h.txt '[.anomalies[].name] | group_by(.) | map({key: .[0], value: length}) | from_entries' | jq -cS .)" = "$want" ]
+        [ "$(result h.txt .lost_commits)" = null ]
+    done
+}
