@@ -87,7 +87,7 @@ static size_t look_into(const char *file, char *data)
 static bool looks_like_one(const char *file, bool packed, char *data)
 {
     const size_t len = look_into(file, data);
-    if (!len || packed)
+    if (!data || !len || packed)
         return len != 0;
     const char *const id = ins_detect_bytes(data, len);
     if (!id)
