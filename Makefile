@@ -5,8 +5,8 @@ MESON_ARGS ?=
 CI_ARGS := $(if $(CI),--werror)
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo test quick check bench e2e asan tsan fuzz lint format install clean \
-	update-docs update-golden
+.PHONY: all deps demo test quick check bench e2e asan tsan fuzz lint format install uninstall static \
+	clean update-docs update-golden update-symbols
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -74,8 +74,30 @@ update-docs: all
 update-golden: all
 	@tests/report/golden --update $(BUILD)/cli/insula tests/golden tests/report/expected
 
+# PREFIX=DIR is where it goes, also for a build that was set up for another place;
+# DESTDIR=DIR is put before it.
 install: all
-	@meson install -C $(BUILD)
+ifdef PREFIX
+	@meson configure $(BUILD) -Dprefix=$(PREFIX) $(if $(LIBDIR),-Dlibdir=$(LIBDIR))
+endif
+	@meson install -C $(BUILD) --quiet
+
+uninstall:
+	@ninja -C $(BUILD) --quiet uninstall
+
+# Every symbol that the shared library exports; a name that goes takes a new soname.
+update-symbols: all
+	@scripts/check-symbols $(BUILD)/src/libinsula.so src/api/libinsula.symbols --update
+
+# One file that runs on any Linux of this architecture: everything but the drivers that load
+# the client library of a database.
+static: | deps
+	@[ -e build-static/build.ninja ] || meson setup build-static --buildtype=release -Dprefer_static=true \
+		-Dc_link_args=-static -Dsqlite=disabled -Dpostgres=disabled -Dmariadb=disabled -Dtests=disabled >build-static.log || \
+		{ cat build-static.log; exit 1; }
+	@rm -f build-static.log
+	@ninja -C build-static --quiet cli/insula
+	@echo build-static/cli/insula
 
 clean:
 	rm -rf build build-*

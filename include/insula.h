@@ -16,9 +16,12 @@
  *     insula_history_free(h);
  *
  * No call exits, aborts on an input's size, or prints.  Calls that can fail return
- * NULL or non-zero and fill the error they were given.  There are no globals: separate
- * handles may be used from separate threads, one handle from one thread at a time; a
- * finished history is read-only and may be shared. */
+ * NULL or non-zero and fill the error they were given.
+ *
+ * Threads: there are no globals.  Separate handles may be used from separate threads,
+ * one builder from one thread at a time; a finished history, a result and a walk are
+ * read-only and may be shared.  Work that takes long calls its progress function now
+ * and then, from one of its threads, and ends soon when that returns non-zero. */
 #ifndef INSULA_H
 #define INSULA_H
 
@@ -32,6 +35,10 @@ extern "C" {
 
 #define INSULA_VERSION "0.1.0"
 #define INSULA_API __attribute__((visibility("default")))
+
+/* The version of the library that is there at run time, as INSULA_VERSION is that of
+ * this header. */
+INSULA_API const char *insula_version(void);
 
 /* ---- errors ---- */
 
@@ -264,6 +271,100 @@ INSULA_API const char *insula_level(unsigned i, const char **name);
 INSULA_API const char *insula_level_id(const char *name);
 /* The name of anomaly number i; NULL past the last. */
 INSULA_API const char *insula_anomaly(unsigned i);
+
+/* ---- walking over a result ---- */
+
+/* What the reports say, piece by piece: the verdict of each level, then the anomalies
+ * that are listed, each with its transactions, their operations that matter, and the
+ * edges that close its cycle, with the reason for each.
+ *
+ *     struct insula_walk *w = insula_walk_new(history, result, &err);
+ *     const struct insula_finding *f;
+ *     for (size_t i = 0; (f = insula_walk_finding(w, i)); i++)
+ *         puts(insula_finding_headline(f));
+ *     insula_walk_free(w);
+ *
+ * The walk needs neither history nor result once it is made.  Everything that it hands
+ * out lives as long as it does; the calls that take an `i` give NULL past the last. */
+struct insula_walk;
+struct insula_verdict;   /* of one level */
+struct insula_finding;   /* an anomaly */
+struct insula_txn;       /* that takes part in it */
+struct insula_operation; /* of that, and only those that matter */
+struct insula_edge;      /* from one transaction to another */
+struct insula_case;      /* of an anomaly that is no single cycle: one alternative */
+
+INSULA_API struct insula_walk *insula_walk_new(const struct insula_history *history,
+                                               const struct insula_result *result,
+                                               struct insula_error *error);
+INSULA_API void insula_walk_free(struct insula_walk *walk);
+
+/* The levels that were asked for, weak to strong. */
+INSULA_API const struct insula_verdict *
+insula_walk_verdict(const struct insula_walk *walk, size_t i);
+INSULA_API const char *insula_verdict_level(const struct insula_verdict *verdict);
+INSULA_API const char *insula_verdict_name(const struct insula_verdict *verdict);
+/* "pass", "fail" or "unknown". */
+INSULA_API const char *insula_verdict_verdict(const struct insula_verdict *verdict);
+/* Why it is unknown; else NULL. */
+INSULA_API const char *insula_verdict_reason(const struct insula_verdict *verdict);
+INSULA_API double insula_verdict_seconds(const struct insula_verdict *verdict);
+/* Non-zero when it fails, and would hold if sessions were ignored. */
+INSULA_API int insula_verdict_without_sessions(const struct insula_verdict *verdict);
+/* The names of the anomalies that break it. */
+INSULA_API const char *insula_verdict_anomaly(const struct insula_verdict *verdict,
+                                              size_t i);
+
+/* The anomalies in the order of the reports. */
+INSULA_API const struct insula_finding *
+insula_walk_finding(const struct insula_walk *walk, size_t i);
+/* "LostUpdate", "G-single-realtime". */
+INSULA_API const char *insula_finding_name(const struct insula_finding *finding);
+/* The weakest level asked for that it breaks. */
+INSULA_API const char *insula_finding_breaks(const struct insula_finding *finding);
+/* What happened, in a sentence or two. */
+INSULA_API const char *insula_finding_headline(const struct insula_finding *finding);
+INSULA_API const struct insula_txn *
+insula_finding_txn(const struct insula_finding *finding, size_t i);
+/* The cycle: each edge starts where the one before it ended. */
+INSULA_API const struct insula_edge *
+insula_finding_edge(const struct insula_finding *finding, size_t i);
+INSULA_API const struct insula_case *
+insula_finding_case(const struct insula_finding *finding, size_t i);
+INSULA_API const struct insula_edge *
+insula_case_assumed(const struct insula_case *branch, size_t i);
+INSULA_API const struct insula_edge *insula_case_edge(const struct insula_case *branch,
+                                                      size_t i);
+
+INSULA_API const char *insula_txn_id(const struct insula_txn *txn);
+/* NULL for the initial transaction. */
+INSULA_API const char *insula_txn_session(const struct insula_txn *txn);
+/* The node that it ran on; NULL when that is not known. */
+INSULA_API const char *insula_txn_node(const struct insula_txn *txn);
+/* "committed", "aborted" or "indeterminate". */
+INSULA_API const char *insula_txn_outcome(const struct insula_txn *txn);
+/* In the file that the history is from; 0 when that is not known. */
+INSULA_API uint64_t insula_txn_line(const struct insula_txn *txn);
+INSULA_API const struct insula_operation *
+insula_txn_operation(const struct insula_txn *txn, size_t i);
+
+/* "r(x)=1" */
+INSULA_API const char *insula_operation_text(const struct insula_operation *operation);
+/* "read", "write", "append", "read-list", "query", "read-unknown", or another word for
+ * what a later version records. */
+INSULA_API const char *insula_operation_kind(const struct insula_operation *operation);
+INSULA_API const char *insula_operation_key(const struct insula_operation *operation);
+/* NULL where it is no single value. */
+INSULA_API const char *insula_operation_value(const struct insula_operation *operation);
+
+/* The ids of transactions. */
+INSULA_API const char *insula_edge_from(const struct insula_edge *edge);
+INSULA_API const char *insula_edge_to(const struct insula_edge *edge);
+/* "so", "wr", "ww", "rw", "rt" or "co". */
+INSULA_API const char *insula_edge_type(const struct insula_edge *edge);
+/* NULL for an order of sessions or of time. */
+INSULA_API const char *insula_edge_key(const struct insula_edge *edge);
+INSULA_API const char *insula_edge_why(const struct insula_edge *edge);
 
 struct insula_verify_options {
     const char *claims; /* "ser=fail,si=pass": must be among what is proved; or NULL */

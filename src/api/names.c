@@ -1,5 +1,10 @@
 #include "handle.h"
 
+const char *insula_version(void)
+{
+    return INSULA_VERSION;
+}
+
 const char *insula_level(unsigned i, const char **name)
 {
     const ins_levels decided = ins_levels_decided();
