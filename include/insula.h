@@ -108,6 +108,58 @@ INSULA_API void insula_write(struct insula_builder *builder, unsigned txn,
                              struct insula_literal key, struct insula_literal value);
 INSULA_API void insula_append(struct insula_builder *builder, unsigned txn,
                               struct insula_literal key, struct insula_literal value);
+
+/* Rows that come and go.  nil is a row that is not there; with any of these calls,
+ * registers without a stated initial value start so.  `effect` is the row count: 0 when
+ * the statement found nothing to change, or for an insert that the key exists already.
+ * A statement whose row count is not known is a write. */
+INSULA_API void insula_insert(struct insula_builder *builder, unsigned txn,
+                              struct insula_literal key, struct insula_literal value,
+                              int effect);
+INSULA_API void insula_update(struct insula_builder *builder, unsigned txn,
+                              struct insula_literal key, struct insula_literal value,
+                              int effect);
+INSULA_API void insula_delete(struct insula_builder *builder, unsigned txn,
+                              struct insula_literal key, int effect);
+/* Compare-and-set, from `old` to `value`. */
+INSULA_API void insula_cas(struct insula_builder *builder, unsigned txn,
+                           struct insula_literal key, struct insula_literal old,
+                           struct insula_literal value, int effect);
+
+/* A condition on keys or on values. */
+#define INSULA_ANY 0
+#define INSULA_EQUAL 1   /* a */
+#define INSULA_UNEQUAL 2 /* a; of values */
+#define INSULA_RANGE 3   /* from a to b, ends as `ends` says */
+#define INSULA_PREFIX 4  /* a, a string or keyword; of keys */
+#define INSULA_IN 5      /* one of in[0 .. count) */
+#define INSULA_MODULO 6  /* b modulo a, two numbers; of values */
+
+#define INSULA_FROM 1       /* the range has a lower end, */
+#define INSULA_FROM_AFTER 2 /* which is not in it */
+#define INSULA_TO 4         /* it has an upper end, */
+#define INSULA_TO_BEFORE 8  /* which is not in it */
+
+struct insula_condition {
+    int kind;
+    unsigned ends;
+    struct insula_literal a, b;
+    const struct insula_literal *in; /* borrowed for the call */
+    size_t count;
+};
+
+/* A query for all rows that satisfy both conditions (NULL: any), in the order of keys
+ * and at most `limit` of them unless that is 0; then each row of its result, and its
+ * end.  No other call of the builder comes in between.  `known` is 0 when the result
+ * never arrived. */
+INSULA_API void insula_query(struct insula_builder *builder, unsigned txn,
+                             const struct insula_condition *key,
+                             const struct insula_condition *value, unsigned limit);
+INSULA_API void insula_row(struct insula_builder *builder, unsigned txn,
+                           struct insula_literal key, struct insula_literal value);
+INSULA_API void insula_query_end(struct insula_builder *builder, unsigned txn,
+                                 int known);
+
 /* Nanoseconds on one clock for all sessions; INSULA_NO_TIME when not known. */
 #define INSULA_NO_TIME INT64_MIN
 INSULA_API void insula_times(struct insula_builder *builder, unsigned txn,

@@ -179,8 +179,13 @@ static void take_condition(struct ins_builder *b, struct ins_builder_column *col
 }
 
 /* What is wrong with a condition, or NULL. */
-static const char *wrong_condition(const struct ins_lit_condition *c)
+static const char *wrong_condition(const struct ins_lit_condition *c, bool on_key)
 {
+    if (c->kind >= INS_N_CONDITIONS ||
+        (on_key ? c->kind == INS_COND_UNEQUAL || c->kind == INS_COND_MODULO
+                : c->kind == INS_COND_PREFIX))
+        return on_key ? "expected a condition on keys"
+                      : "expected a condition on values";
     const unsigned both = INS_RANGE_LOW | INS_RANGE_HIGH;
     if (c->kind == INS_COND_MODULO &&
         (c->a.kind != INS_LIT_UINT || !c->a.number || c->b.kind != INS_LIT_UINT))
@@ -201,9 +206,9 @@ void ins_builder_query(struct ins_builder *b, uint32_t txn,
                        const struct ins_lit_condition *key,
                        const struct ins_lit_condition *value, uint32_t limit)
 {
-    const char *wrong = wrong_condition(key);
+    const char *wrong = wrong_condition(key, true);
     if (!wrong)
-        wrong = wrong_condition(value);
+        wrong = wrong_condition(value, false);
     if (wrong)
         (void)ins_fail(&b->error, INS_E_INPUT, ins_builder_line(b, txn), "%s", wrong);
     if (!add_statement(b, txn, INS_QUERY, true))
