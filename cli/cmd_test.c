@@ -105,11 +105,12 @@ static bool save(struct run *r)
 static void check(struct run *r)
 {
     const struct options *o = r->o;
+    /* What is promised is always decided, also where it is no default level. */
     char levels[64];
-    (void)snprintf(levels, sizeof levels, "all,%s", o->text[OPT_promise]);
-    const bool promise = opt_given(o, OPT_promise) && !opt_given(o, OPT_levels);
+    (void)snprintf(levels, sizeof levels, "all%s%s", *r->outcome.promised ? "," : "",
+                   r->outcome.promised);
     const struct insula_check_options options = {
-        .levels = promise ? levels : o->text[OPT_levels],
+        .levels = opt_given(o, OPT_levels) ? o->text[OPT_levels] : levels,
         .timeout_s = o->number[OPT_timeout],
         .memory_limit = memory_limit(o),
         .threads = (unsigned)o->number[OPT_threads],

@@ -88,6 +88,7 @@ static struct ins_record_options options_of(const struct options *o, const char 
                      ? -1
                      : o->number[OPT_run_reads],
         .dist = o->text[OPT_dist],
+        .index = o->text[OPT_index],
         .dup = o->number[OPT_dup],
         .dup_values = (unsigned)o->number[OPT_dup_values],
         .abort = o->number[OPT_abort],

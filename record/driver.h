@@ -9,6 +9,7 @@
 
 #include "cluster.h"
 #include "record.h"
+#include "rows.h"
 
 #include <stddef.h>
 
@@ -41,6 +42,8 @@ struct ins_target {
     bool (*stop)(void);  /* the user asked to end; may be NULL */
     bool list;           /* the keys are lists */
     double answer_s;     /* how long a client of exec: may take to answer */
+    bool rows;           /* rows come and go: the table is empty at first */
+    bool index;          /* with rows: an index on the values, and it is used */
     unsigned sessions;   /* how many will connect */
     uint32_t preload;    /* keys 0 .. preload-1 get a row */
     const char *const *setting; /* NAME=VALUE,VALUE... for the sessions, or NULL */
@@ -100,6 +103,10 @@ struct ins_driver {
                                   unsigned count, struct ins_list *list);
     enum ins_answer (*write)(struct ins_connection *c, int64_t key, int64_t value);
     enum ins_answer (*append)(struct ins_connection *c, int64_t key, int64_t value);
+    /* Run a statement on rows (rows.h) and wait for its answer.  NULL: the driver has
+     * none. */
+    enum ins_answer (*rows)(struct ins_connection *c, enum ins_row_form form,
+                            const int64_t *argument, struct ins_rows *rows);
     enum ins_answer (*commit)(struct ins_connection *c);
     enum ins_answer (*rollback)(struct ins_connection *c);
 };

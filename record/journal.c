@@ -6,16 +6,21 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-int ins_journal_open(struct ins_journal *j, const char *dir, unsigned number, bool list,
-                     struct insula_error *error)
+const char *ins_journal_keys(const struct ins_work *work)
+{
+    return work->list ? "lists" : work->rows ? "rows" : "registers";
+}
+
+int ins_journal_open(struct ins_journal *j, const char *dir, unsigned number,
+                     const char *keys, struct insula_error *error)
 {
     char path[4096];
     (void)snprintf(path, sizeof path, "%s/journal/%u", dir, number);
     *j = (struct ins_journal){.size = 4096};
     j->text = malloc(j->size);
     j->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    const char *head =
-        list ? "insula-journal 1 lists\n" : "insula-journal 1 registers\n";
+    char head[64];
+    (void)snprintf(head, sizeof head, "insula-journal 1 %s\n", keys);
     if (j->text && j->fd >= 0 &&
         write(j->fd, head, strlen(head)) == (ssize_t)strlen(head))
         return 0;
@@ -89,12 +94,23 @@ static bool flush(struct ins_journal *j, const char *text, size_t length)
     return !j->failed;
 }
 
+static void put_statement(struct ins_journal *j, const struct ins_plan_op *op)
+{
+    for (const char *letter = ins_row_letters(op->form); *letter; letter++)
+        put(j, *letter);
+    for (unsigned i = 0; i < ins_row_arguments(op->form); i++) {
+        if (i)
+            put(j, ',');
+        put_number(j, op->argument[i]);
+    }
+}
+
 bool ins_journal_begin(struct ins_journal *j, int64_t time, const char *node,
                        const struct ins_plan *plan)
 {
     static const char letter[] = {
         [INS_READ] = 'r', [INS_WRITE] = 'w', [INS_READ_LIST] = 'l', [INS_APPEND] = 'a'};
-    reserve(j, 64 + strlen(node) + 48 * (size_t)plan->count);
+    reserve(j, 64 + strlen(node) + 96 * (size_t)plan->count);
     if (j->failed)
         return false;
     put(j, 'b');
@@ -109,6 +125,10 @@ bool ins_journal_begin(struct ins_journal *j, int64_t time, const char *node,
     for (unsigned i = 0; i < plan->count; i++) {
         const struct ins_plan_op *op = &plan->op[i];
         put(j, ' ');
+        if (op->kind == INS_ROWS) {
+            put_statement(j, op);
+            continue;
+        }
         put(j, letter[op->kind]);
         put_number(j, op->key);
         if (op->kind == INS_WRITE || op->kind == INS_APPEND) {
@@ -142,6 +162,29 @@ void ins_journal_list(struct ins_journal *j, const struct ins_list *list)
         put_number(j, list->element[i]);
     }
     put(j, ']');
+}
+
+void ins_journal_rows(struct ins_journal *j, enum ins_row_form form,
+                      const struct ins_rows *rows)
+{
+    reserve(j, 32 + 42 * rows->count);
+    if (j->failed)
+        return;
+    put(j, ' ');
+    if (!ins_row_is_query(form)) {
+        put(j, '#');
+        put_number(j, rows->changed);
+        return;
+    }
+    put(j, '{');
+    for (size_t i = 0; i < rows->count; i++) {
+        if (i)
+            put(j, ',');
+        put_number(j, rows->row[i].key);
+        put(j, '=');
+        put_number(j, rows->row[i].value);
+    }
+    put(j, '}');
 }
 
 bool ins_journal_end(struct ins_journal *j, enum ins_outcome outcome, int64_t time,

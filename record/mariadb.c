@@ -35,7 +35,7 @@ enum statement { READ, RANGE, WRITE, UPSERT, APPEND, UPSERT_LIST, STATEMENTS };
     X(mysql_close) X(mysql_errno) X(mysql_error) X(mysql_fetch_row) \
     X(mysql_free_result) X(mysql_get_server_info) X(mysql_init) X(mysql_optionsv) \
     X(mysql_query) X(mysql_real_connect) X(mysql_real_query) X(mysql_select_db) \
-    X(mysql_server_init) X(mysql_stmt_bind_param) X(mysql_stmt_bind_result) \
+    X(mysql_server_init) X(mysql_stmt_affected_rows) X(mysql_stmt_bind_param) X(mysql_stmt_bind_result) \
     X(mysql_stmt_close) X(mysql_stmt_errno) X(mysql_stmt_error) \
     X(mysql_stmt_execute) X(mysql_stmt_fetch) X(mysql_stmt_free_result) \
     X(mysql_stmt_init) X(mysql_stmt_prepare) X(mysql_store_result)
@@ -57,6 +57,8 @@ struct connection {
     const struct lib *lib;
     MYSQL *my;
     MYSQL_STMT *statement[STATEMENTS];
+    MYSQL_STMT *row[INS_ROW_FORMS]; /* where there are statements on rows */
+    int64_t argument[INS_ROW_ARGUMENTS];
     uint32_t preload;
     bool list;
     /* What the statements are bound to. */
@@ -95,7 +97,7 @@ static MYSQL *open_connection(const struct ins_target *target, unsigned number,
     if (!lib->mysql_real_connect(my, yours && !socket ? url->host : NULL,
                                  url->user ? url->user : (yours ? NULL : "root"),
                                  url->password, yours ? url->database : NULL,
-                                 (unsigned)port, socket, 0)) {
+                                 (unsigned)port, socket, CLIENT_FOUND_ROWS)) {
         (void)ins_rec_fail(error, INSULA_E_IO, "mariadb: %s", lib->mysql_error(my));
         lib->mysql_close(my);
         return NULL;
@@ -214,6 +216,10 @@ static int make_table(struct ins_target *target, MYSQL *my, struct insula_error 
         return ins_rec_fail(error, INSULA_E_IO, "mariadb: %s", lib->mysql_error(my));
     }
     own->made_table = true;
+    (void)snprintf(sql, sizeof sql, "CREATE INDEX %s_v ON %s (v)", target->table,
+                   target->table);
+    if (target->index && run(lib, my, sql, error))
+        return error->status;
     /* 1, 2, 4, ... rows: works without any sequence engine. */
     for (uint32_t have = 0; have < target->preload;) {
         if (!have)
@@ -377,6 +383,9 @@ static void close_connection(struct ins_connection *base)
     for (int i = 0; i < STATEMENTS; i++)
         if (c->statement[i])
             (void)c->lib->mysql_stmt_close(c->statement[i]);
+    for (int i = 0; i < INS_ROW_FORMS; i++)
+        if (c->row[i])
+            (void)c->lib->mysql_stmt_close(c->row[i]);
     if (c->my)
         c->lib->mysql_close(c->my);
     free(c->text);
@@ -410,6 +419,30 @@ static int prepare_one(struct connection *c, enum statement which, const char *f
     if (c->lib->mysql_stmt_bind_param(s, in))
         return ins_rec_fail(error, INSULA_E_IO, "mariadb: %s",
                             c->lib->mysql_stmt_error(s));
+    return 0;
+}
+
+/* Arguments come from c->argument, rows go to key and value. */
+static int prepare_rows(struct connection *c, const struct ins_target *target,
+                        struct insula_error *error)
+{
+    MYSQL_BIND in[INS_ROW_ARGUMENTS] = {0};
+    for (int i = 0; i < INS_ROW_ARGUMENTS; i++)
+        in[i] =
+            (MYSQL_BIND){.buffer_type = MYSQL_TYPE_LONGLONG, .buffer = &c->argument[i]};
+    MYSQL_BIND out[2] = {{.buffer_type = MYSQL_TYPE_LONGLONG, .buffer = &c->key},
+                         {.buffer_type = MYSQL_TYPE_LONGLONG, .buffer = &c->value}};
+    for (int i = 0; i < INS_ROW_FORMS; i++) {
+        char sql[512];
+        const enum ins_row_form form = (enum ins_row_form)i;
+        ins_row_sql(form, target->table, false, true, sql, sizeof sql);
+        MYSQL_STMT *s = c->row[i] = c->lib->mysql_stmt_init(c->my);
+        if (!s || c->lib->mysql_stmt_prepare(s, sql, strlen(sql)) ||
+            c->lib->mysql_stmt_bind_param(s, in) ||
+            (ins_row_is_query(form) && c->lib->mysql_stmt_bind_result(s, out)))
+            return ins_rec_fail(error, INSULA_E_IO, "mariadb: %s",
+                                s ? c->lib->mysql_stmt_error(s) : "out of memory");
+    }
     return 0;
 }
 
@@ -467,6 +500,8 @@ static struct ins_connection *connect_server(const struct ins_target *target,
                    target, error)) {
         goto failed;
     }
+    if (target->rows && prepare_rows(c, target, error))
+        goto failed;
     c->list = target->list;
     if (bind_result(c, target->list))
         return &c->base;
@@ -497,12 +532,19 @@ static enum ins_answer judge(struct connection *c, unsigned code, const char *me
     }
 }
 
+/* An error in the middle of a result is told by the connection, not the statement. */
+static enum ins_answer judge_statement(struct connection *c, MYSQL_STMT *s)
+{
+    const unsigned code = c->lib->mysql_stmt_errno(s);
+    if (!code)
+        return judge(c, c->lib->mysql_errno(c->my), c->lib->mysql_error(c->my));
+    return judge(c, code, c->lib->mysql_stmt_error(s));
+}
+
 static enum ins_answer execute(struct connection *c, enum statement which)
 {
     MYSQL_STMT *s = c->statement[which];
-    if (c->lib->mysql_stmt_execute(s))
-        return judge(c, c->lib->mysql_stmt_errno(s), c->lib->mysql_stmt_error(s));
-    return INS_DONE;
+    return c->lib->mysql_stmt_execute(s) ? judge_statement(c, s) : INS_DONE;
 }
 
 static enum ins_answer simple(struct ins_connection *base, const char *sql)
@@ -540,14 +582,14 @@ static enum ins_answer fetch(struct connection *c, int64_t key, bool *found)
         return answer;
     int rc = c->lib->mysql_stmt_fetch(s);
     if (rc == 1)
-        answer = judge(c, c->lib->mysql_stmt_errno(s), c->lib->mysql_stmt_error(s));
+        answer = judge_statement(c, s);
     *found = rc == 0 || rc == MYSQL_DATA_TRUNCATED;
     if (rc == MYSQL_DATA_TRUNCATED) {
         (void)snprintf(c->base.message, sizeof c->base.message, "a list is too long");
         answer = INS_ERROR;
     }
     if (c->lib->mysql_stmt_free_result(s) && answer == INS_DONE)
-        answer = judge(c, c->lib->mysql_stmt_errno(s), c->lib->mysql_stmt_error(s));
+        answer = judge_statement(c, s);
     return answer;
 }
 
@@ -595,11 +637,11 @@ static enum ins_answer read_range(struct ins_connection *base, int64_t first,
                        : ins_list_set(to, c->value);
     }
     if (rc == 1)
-        answer = judge(c, c->lib->mysql_stmt_errno(s), c->lib->mysql_stmt_error(s));
+        answer = judge_statement(c, s);
     else if (!well || rc == MYSQL_DATA_TRUNCATED)
         answer = INS_ERROR;
     if (c->lib->mysql_stmt_free_result(s) && answer == INS_DONE)
-        answer = judge(c, c->lib->mysql_stmt_errno(s), c->lib->mysql_stmt_error(s));
+        answer = judge_statement(c, s);
     return answer;
 }
 
@@ -620,6 +662,31 @@ static enum ins_answer append(struct ins_connection *base, int64_t key, int64_t 
     return execute(c, key < c->preload ? APPEND : UPSERT_LIST);
 }
 
+static enum ins_answer row_statement(struct ins_connection *base,
+                                     enum ins_row_form form, const int64_t *argument,
+                                     struct ins_rows *rows)
+{
+    struct connection *c = (struct connection *)base;
+    MYSQL_STMT *s = c->row[form];
+    memcpy(c->argument, argument, sizeof c->argument);
+    if (c->lib->mysql_stmt_execute(s))
+        return judge_statement(c, s);
+    if (!ins_row_is_query(form)) {
+        rows->changed = (unsigned)c->lib->mysql_stmt_affected_rows(s);
+        return INS_DONE;
+    }
+    bool well = true;
+    int rc;
+    while ((rc = c->lib->mysql_stmt_fetch(s)) == 0 && well)
+        well = ins_rows_add(rows, c->key, c->value);
+    enum ins_answer answer = rc == 1                       ? judge_statement(c, s)
+                             : well && rc == MYSQL_NO_DATA ? INS_DONE
+                                                           : INS_ERROR;
+    if (c->lib->mysql_stmt_free_result(s) && answer == INS_DONE)
+        answer = judge_statement(c, s);
+    return answer;
+}
+
 const struct ins_driver ins_driver_mariadb = {
     .scheme = "mariadb",
     .title = "MariaDB",
@@ -633,6 +700,7 @@ const struct ins_driver ins_driver_mariadb = {
     .read_range = read_range,
     .write = write_value,
     .append = append,
+    .rows = row_statement,
     .commit = commit,
     .rollback = rollback,
 };
@@ -651,6 +719,7 @@ const struct ins_driver ins_driver_galera = {
     .read_range = read_range,
     .write = write_value,
     .append = append,
+    .rows = row_statement,
     .commit = commit,
     .rollback = rollback,
 };

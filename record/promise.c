@@ -2,13 +2,14 @@
 
 #include <string.h>
 
-/* The first row that fits holds.  NULL fits every variant. */
+/* The first row that fits holds.  NULL fits every variant, "rows" workloads with
+ * statements on rows where the driver found no variant. */
 static const struct row {
     const char *scheme;
     enum ins_isolation from, to;
     const char *variant;
     struct ins_promise promise;
-} rows[] = {
+} table[] = {
     {"sqlite",
      INS_READ_UNCOMMITTED,
      INS_READ_UNCOMMITTED,
@@ -96,6 +97,15 @@ static const struct row {
     {"mariadb",
      INS_REPEATABLE_READ,
      INS_SNAPSHOT,
+     "rows",
+     {"pl2",
+      "MySQL 8.0 Reference Manual, 15.7.2.3: the snapshot applies to SELECT, not to "
+      "DML, and a transaction that changes rows may see a state that never existed; a "
+      "row count of UPDATE, DELETE or INSERT is of the newest rows",
+      NULL}},
+    {"mariadb",
+     INS_REPEATABLE_READ,
+     INS_SNAPSHOT,
      NULL,
      {"pc",
       "MariaDB documentation, SET TRANSACTION: in REPEATABLE READ all consistent reads "
@@ -137,6 +147,14 @@ static const struct row {
     {"galera",
      INS_REPEATABLE_READ,
      INS_SERIALIZABLE,
+     "rows",
+     {"pl2",
+      "MySQL 8.0 Reference Manual, 15.7.2.3: the snapshot applies to SELECT, not to "
+      "DML, and a row count of UPDATE, DELETE or INSERT is of the newest rows",
+      NULL}},
+    {"galera",
+     INS_REPEATABLE_READ,
+     INS_SERIALIZABLE,
      NULL,
      {"pc",
       "Galera documentation, Isolation Levels: REPEATABLE-READ holds in the whole "
@@ -144,13 +162,19 @@ static const struct row {
       NULL}},
 };
 
-struct ins_promise ins_promise_find(const char *scheme, enum ins_isolation isolation,
-                                    const char *variant)
+static bool fits(const struct row *r, const char *variant, bool rows)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (!strcmp(rows[i].scheme, scheme) && isolation >= rows[i].from &&
-            isolation <= rows[i].to &&
-            (!rows[i].variant || !strcmp(rows[i].variant, variant)))
-            return rows[i].promise;
+    if (!r->variant || !strcmp(r->variant, variant))
+        return true;
+    return rows && !strcmp(r->variant, "rows") && !*variant;
+}
+
+struct ins_promise ins_promise_find(const char *scheme, enum ins_isolation isolation,
+                                    const char *variant, bool rows)
+{
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (!strcmp(table[i].scheme, scheme) && isolation >= table[i].from &&
+            isolation <= table[i].to && fits(&table[i], variant, rows))
+            return table[i].promise;
     return (struct ins_promise){"", "nothing is known about this database", NULL};
 }

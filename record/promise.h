@@ -11,8 +11,9 @@ struct ins_promise {
                          * that is more than all of them together; or NULL */
 };
 
-/* variant: "" or what the driver found out about the server; see promise.c. */
+/* variant: "" or what the driver found out about the server; see promise.c.  rows: the
+ * workload has statements on rows, whose row counts are reads. */
 struct ins_promise ins_promise_find(const char *scheme, enum ins_isolation isolation,
-                                    const char *variant);
+                                    const char *variant, bool rows);
 
 #endif

@@ -53,6 +53,7 @@ struct ins_record_options {
     unsigned keys;         /* [1000; for applications their own size] */
     double reads;          /* share of reads, below 0 for none [0.5] */
     const char *dist;      /* "uniform", "zipf:THETA", "hotspot" [uniform] */
+    const char *index;     /* "yes" or "no": an index on the values, with rows [no] */
     double dup;            /* share of writes that take a value from a small set */
     unsigned dup_values;   /* size of that set [100] */
     double abort;          /* share of transactions that the client rolls back */

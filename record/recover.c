@@ -12,7 +12,7 @@ struct reader {
     struct insula_builder *builder;
     const char *path;
     uint64_t line;
-    bool list;
+    bool list, rows;
     unsigned session;  /* the builder's handle of the session now */
     unsigned *next_id; /* name for a session that goes on after a lost connection */
     struct insula_error *error;
@@ -26,6 +26,7 @@ struct reader {
     size_t elements;
     struct ins_lost *lost; /* NULL: all journals are there */
     bool cut;              /* the last line has no end */
+    bool vague; /* of statements on rows only what was returned and written */
 };
 
 static int malformed(struct reader *r, const char *expected)
@@ -45,6 +46,24 @@ static bool number(char **at, int64_t *value)
     return true;
 }
 
+/* A statement on rows: "i5,17", "qk0,9".  False when it is none. */
+static bool read_statement(char **at, struct ins_plan_op *op)
+{
+    for (int form = 0; form < INS_ROW_FORMS; form++) {
+        const char *letters = ins_row_letters((enum ins_row_form)form);
+        if (strncmp(*at, letters, strlen(letters)) != 0)
+            continue;
+        op->kind = INS_ROWS;
+        op->form = (enum ins_row_form)form;
+        *at += strlen(letters);
+        for (unsigned i = 0; i < ins_row_arguments(op->form); i++)
+            if ((i && *(*at)++ != ',') || !number(at, &op->argument[i]))
+                return false;
+        return true;
+    }
+    return false;
+}
+
 static int read_begin(struct reader *r, char *at)
 {
     r->plan.count = 0;
@@ -61,9 +80,15 @@ static int read_begin(struct reader *r, char *at)
         static const enum ins_op_choice kinds[] = {INS_READ, INS_WRITE, INS_READ_LIST,
                                                    INS_APPEND};
         const char *letter = at[1] ? strchr(letters, at[1]) : NULL;
-        if (!letter || r->plan.count == INS_PLAN_MAX)
+        if ((!letter && !r->rows) || r->plan.count == INS_PLAN_MAX)
             return malformed(r, "an operation");
         struct ins_plan_op *op = &r->plan.op[r->plan.count++];
+        if (r->rows) {
+            at++;
+            if (!read_statement(&at, op))
+                return malformed(r, "a statement on rows");
+            continue;
+        }
         op->kind = kinds[letter - letters];
         at += 2;
         bool writes = op->kind == INS_WRITE || op->kind == INS_APPEND;
@@ -71,6 +96,8 @@ static int read_begin(struct reader *r, char *at)
             (writes && (*at++ != '=' || !number(&at, &op->value))))
             return malformed(r, "key or key=value");
     }
+    if (*at)
+        return malformed(r, "the end of the line");
     r->open = true;
     return 0;
 }
@@ -104,11 +131,130 @@ static int add_list(struct reader *r, unsigned txn, int64_t key, char **at)
     return 0;
 }
 
+/* ---- statements on rows ---- */
+
+static int64_t row_key(const struct ins_plan_op *op)
+{
+    return op->argument[op->form == INS_ROW_UPDATE];
+}
+
+static int64_t row_value(const struct ins_plan_op *op)
+{
+    return op->argument[op->form == INS_ROW_INSERT];
+}
+
+/* A change of `changed` rows, below 0 when that is not known. */
+static void add_change(struct reader *r, unsigned txn, const struct ins_plan_op *op,
+                       int64_t changed)
+{
+    const struct insula_literal key = insula_int(row_key(op));
+    const struct insula_literal value =
+        op->form == INS_ROW_DELETE ? insula_nil() : insula_int(row_value(op));
+    if (r->lost && op->form != INS_ROW_DELETE)
+        ins_lost_written(r->lost, row_key(op), row_value(op));
+    if (changed < 0 || (r->vague && changed))
+        insula_write(r->builder, txn, key, value);
+    else if (r->vague)
+        return;
+    else if (op->form == INS_ROW_INSERT)
+        insula_insert(r->builder, txn, key, value, changed != 0);
+    else if (op->form == INS_ROW_UPDATE)
+        insula_update(r->builder, txn, key, value, changed != 0);
+    else
+        insula_delete(r->builder, txn, key, changed != 0);
+}
+
+static void begin_query(struct reader *r, unsigned txn, const struct ins_plan_op *op)
+{
+    const struct insula_condition range = {.kind = INSULA_RANGE,
+                                           .ends = INSULA_FROM | INSULA_TO,
+                                           .a = insula_int(op->argument[0]),
+                                           .b = insula_int(op->argument[1])};
+    const struct insula_condition equal = {.kind = INSULA_EQUAL,
+                                           .a = insula_int(op->argument[0])};
+    const struct insula_condition some = {.kind = INSULA_MODULO,
+                                          .a = insula_int(op->argument[2]),
+                                          .b = insula_int(op->argument[3])};
+    const bool on_keys = op->form == INS_ROW_KEYS || op->form == INS_ROW_FIRST ||
+                         op->form == INS_ROW_SOME;
+    insula_query(r->builder, txn, on_keys ? &range : NULL,
+                 op->form == INS_ROW_VALUES  ? &range
+                 : op->form == INS_ROW_EQUAL ? &equal
+                 : op->form == INS_ROW_SOME  ? &some
+                                             : NULL,
+                 op->form == INS_ROW_FIRST ? (unsigned)op->argument[2] : 0);
+}
+
+static int add_query(struct reader *r, unsigned txn, const struct ins_plan_op *op,
+                     char **at)
+{
+    if (!r->vague)
+        begin_query(r, txn, op);
+    const bool known = *at && **at == ' ';
+    if (known && *++*at != '{')
+        return malformed(r, "rows");
+    if (known)
+        ++*at;
+    while (known && **at != '}') {
+        int64_t key, value;
+        if (!number(at, &key) || *(*at)++ != '=' || !number(at, &value))
+            return malformed(r, "a row, key=value");
+        if (r->lost)
+            ins_lost_read(r->lost, key, value, false);
+        if (r->vague)
+            insula_read(r->builder, txn, insula_int(key), insula_int(value));
+        else
+            insula_row(r->builder, txn, insula_int(key), insula_int(value));
+        if (**at == ',')
+            ++*at;
+    }
+    if (known)
+        ++*at;
+    if (!r->vague)
+        insula_query_end(r->builder, txn, known);
+    return 0;
+}
+
+static int add_statement(struct reader *r, unsigned txn, const struct ins_plan_op *op,
+                         char **at)
+{
+    if (ins_row_is_query(op->form))
+        return add_query(r, txn, op, at);
+    int64_t changed = -1;
+    if (*at && **at == ' ') {
+        if ((*at)[1] != '#' || (*at += 2, !number(at, &changed)) || changed < 0)
+            return malformed(r, "a number of rows");
+    }
+    add_change(r, txn, op, changed);
+    return 0;
+}
+
+/* A transaction of which only the plan is known.  Which of its changes found what they
+ * needed, and which it was not to come to, is not: each becomes an indeterminate
+ * transaction of its own, which only takes away what could be concluded. */
+static void add_planned_changes(struct reader *r)
+{
+    for (unsigned i = 0; i < r->plan.count; i++) {
+        const struct ins_plan_op *op = &r->plan.op[i];
+        if (ins_row_is_query(op->form))
+            continue;
+        const unsigned session =
+            insula_builder_session(r->builder, insula_int((*r->next_id)++));
+        const unsigned txn = insula_begin(r->builder, session);
+        add_change(r, txn, op, -1);
+        insula_times(r->builder, txn, r->begin, INSULA_NO_TIME);
+        insula_unknown(r->builder, txn);
+    }
+    r->open = false;
+}
+
 /* Add one operation; the result of a read stands at *at, if any is left. */
 static int add_operation(struct reader *r, unsigned txn, const struct ins_plan_op *op,
                          char **at)
 {
     struct insula_literal key = insula_int(op->key);
+    if (op->kind == INS_ROWS)
+        return add_statement(r, txn, op, at);
     if (r->lost && (op->kind == INS_WRITE || op->kind == INS_APPEND))
         ins_lost_written(r->lost, op->key, op->value);
     if (op->kind == INS_WRITE) {
@@ -170,8 +316,10 @@ static int read_line(struct reader *r, char *text)
     char letter = text[0];
     if (r->line == 1) {
         r->list = !strcmp(text, "insula-journal 1 lists");
-        if (!r->list && strcmp(text, "insula-journal 1 registers") != 0)
-            return malformed(r, "'insula-journal 1 registers' or '... lists'");
+        r->rows = !strcmp(text, "insula-journal 1 rows");
+        if (!r->list && !r->rows && strcmp(text, "insula-journal 1 registers") != 0)
+            return malformed(r,
+                             "'insula-journal 1 registers', '... lists' or '... rows'");
         return 0;
     }
     if (letter == 'b' && text[1] == ' ' && !r->open)
@@ -195,7 +343,9 @@ static int read_journal(struct reader *r, FILE *file)
         text[n - 1] = 0;
         (void)read_line(r, text);
     }
-    if (!r->error->status && r->open)
+    if (!r->error->status && r->open && r->rows)
+        add_planned_changes(r);
+    else if (!r->error->status && r->open)
         (void)add_transaction(r, 'x', NULL);
     free(text);
     return r->error->status;
@@ -267,19 +417,61 @@ static void take_journal(struct reader *r, const char *dir, unsigned i,
 static void take_all(struct reader *r, const char *dir, unsigned journals,
                      struct ins_record_damage *damage)
 {
-    bool any_list = false;
+    bool any_list = false, any_rows = false;
     for (unsigned i = 0; i < journals && !r->error->status; i++) {
         take_journal(r, dir, i, damage);
         any_list |= r->list;
+        any_rows |= r->rows;
     }
+    r->rows = any_rows;
     if (!any_list)
-        insula_initial(r->builder, r->nil ? insula_nil() : insula_int(0));
+        insula_initial(r->builder, r->nil || any_rows ? insula_nil() : insula_int(0));
     if (!damage || r->error->status)
         return;
     const long lost = ins_lost_add(r->lost, r->builder, *r->next_id);
     if (lost < 0)
         (void)ins_rec_fail(r->error, INSULA_E_NOMEM, "out of memory");
     damage->lost_writes = lost < 0 ? 0 : (unsigned long)lost;
+}
+
+/* Is something lost of a run?  Then a row that was not there cannot be told from one
+ * that a lost transaction took away. */
+static bool is_damaged(const struct ins_record_damage *d)
+{
+    return d && (d->missing || d->empty || d->cut || d->lost_writes);
+}
+
+/* Build the history once.  *again: it has statements on rows and is damaged, and was
+ * not built vaguely. */
+static struct insula_history *build(const char *dir, unsigned journals,
+                                    struct reader *r, bool vague, bool *again,
+                                    struct ins_record_damage *damage)
+{
+    struct ins_lost lost = {0};
+    unsigned next_id = journals;
+    struct insula_error *const error = r->error;
+    const bool nil = r->nil;
+    *r = (struct reader){.builder = insula_builder_new(),
+                         .next_id = &next_id,
+                         .error = error,
+                         .nil = nil,
+                         .vague = vague,
+                         .lost = damage ? &lost : NULL};
+    if (damage)
+        *damage = (struct ins_record_damage){0};
+    if (r->builder)
+        take_all(r, dir, journals, damage);
+    else
+        (void)ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
+    free(r->element);
+    r->element = NULL;
+    ins_lost_release(&lost);
+    *again = !vague && r->rows && is_damaged(damage);
+    if (error->status || *again) {
+        insula_builder_free(r->builder);
+        return NULL;
+    }
+    return insula_builder_finish(r->builder, error);
 }
 
 struct insula_history *ins_record_history(const char *dir, bool nil,
@@ -291,28 +483,17 @@ struct insula_history *ins_record_history(const char *dir, bool nil,
         (void)ins_rec_fail(error, INSULA_E_IO, "no journal in %s", dir);
         return NULL;
     }
-    if (damage)
-        *damage = (struct ins_record_damage){0};
-    struct insula_builder *builder = insula_builder_new();
     struct reader *r = calloc(1, sizeof *r);
-    struct ins_lost lost = {0};
-    unsigned next_id = journals;
-    if (builder && r) {
-        *r = (struct reader){.builder = builder,
-                             .next_id = &next_id,
-                             .error = error,
-                             .nil = nil,
-                             .lost = damage ? &lost : NULL};
-        take_all(r, dir, journals, damage);
-        free(r->element);
-    } else {
+    if (!r) {
         (void)ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
-    }
-    free(r);
-    ins_lost_release(&lost);
-    if (error->status) {
-        insula_builder_free(builder);
         return NULL;
     }
-    return insula_builder_finish(builder, error);
+    r->error = error;
+    r->nil = nil;
+    bool again;
+    struct insula_history *h = build(dir, journals, r, false, &again, damage);
+    if (again && !error->status)
+        h = build(dir, journals, r, true, &again, damage);
+    free(r);
+    return h;
 }

@@ -129,6 +129,8 @@ static int prepare(struct recording *r, struct insula_error *error)
     t->dir = r->options.dir;
     t->stop = r->options.stop;
     t->list = r->work.list;
+    t->rows = r->work.rows;
+    t->index = r->options.index && !strcmp(r->options.index, "yes");
     t->preload = r->work.preload;
     t->sessions = r->options.sessions;
     t->setting = r->options.setting;
@@ -143,6 +145,10 @@ static int prepare(struct recording *r, struct insula_error *error)
                             strerror_r(errno, reason, sizeof reason));
     }
     t->driver = driver;
+    if (t->rows && !driver->rows)
+        return ins_rec_fail(error, INSULA_E_USAGE,
+                            "%s has no statements on rows, which workload %s needs",
+                            driver->title, r->work.workload->name);
     if (ins_nemesis_parse(&r->nemesis, &r->options, error) ||
         driver->prepare(t, error) || ins_nemesis_init(&r->nemesis, error) ||
         (driver->settle && driver->settle(t, error)))
@@ -200,7 +206,7 @@ static int connect_sessions(struct recording *r, struct insula_error *error)
         s->pauses = ins_draw_stream(~o->seed, i + 1);
         s->way = ins_draw_stream(~o->seed, ~(uint64_t)i);
         choose_node(r, s);
-        if (ins_journal_open(&s->journal, o->dir, i, r->work.list, error))
+        if (ins_journal_open(&s->journal, o->dir, i, ins_journal_keys(&r->work), error))
             return error->status;
         if (ins_session_connect(s, s->node, error))
             return error->status;
@@ -289,8 +295,8 @@ static void read_all_nodes(struct recording *r, struct insula_error *error)
         s->number = first + i;
         ins_worker_init(&s->worker, &r->work, s->number, r->options.seed);
         s->worker.reads_only = true;
-        if (ins_journal_open(&s->journal, r->options.dir, s->number, r->work.list,
-                             error) ||
+        if (ins_journal_open(&s->journal, r->options.dir, s->number,
+                             ins_journal_keys(&r->work), error) ||
             ins_session_connect(s, i, error))
             return;
         if (!ins_session_read_all(s, keys))
@@ -385,7 +391,7 @@ static void describe(const struct recording *r, struct ins_record_outcome *outco
 {
     const struct ins_target *t = &r->target;
     struct ins_promise promise =
-        ins_promise_find(t->driver->scheme, t->isolation, t->variant);
+        ins_promise_find(t->driver->scheme, t->isolation, t->variant, t->rows);
     if (r->options.promise)
         promise =
             (struct ins_promise){r->options.promise, "given with --promise", NULL};

@@ -81,6 +81,13 @@ static enum ins_answer run_operation(struct ins_session *s,
     case INS_APPEND:
         answer = d->append(c, op->key, op->value);
         break;
+    case INS_ROWS:
+        s->rows.count = 0;
+        s->rows.changed = 0;
+        answer = d->rows(c, op->form, op->argument, &s->rows);
+        if (answer == INS_DONE)
+            ins_journal_rows(&s->journal, op->form, &s->rows);
+        break;
     }
     int64_t took = ins_runlog_now(s->run->log) - began;
     s->worked += took;
@@ -112,6 +119,12 @@ static bool gone(enum ins_answer answer)
     return answer == INS_LOST || answer == INS_BROKEN;
 }
 
+/* Does the client go on with this, after what it has seen? */
+static bool wants(const struct ins_session *s, const struct ins_plan_op *op)
+{
+    return op->at_least <= s->rows.count && (!op->below || s->rows.count < op->below);
+}
+
 /* Run the plan.  An error before COMMIT is sent means aborted.  So does a COMMIT that
  * the server refuses for certain; without such an answer the outcome is open. */
 static enum ins_outcome run_transaction(struct ins_session *s, unsigned *ran,
@@ -124,7 +137,7 @@ static enum ins_outcome run_transaction(struct ins_session *s, unsigned *ran,
         *ran = s->plan.count;
         answer = run_together(s);
     }
-    while (answer == INS_DONE && *ran < s->plan.count) {
+    while (answer == INS_DONE && *ran < s->plan.count && wants(s, &s->plan.op[*ran])) {
         answer = run_operation(s, &s->plan.op[(*ran)++]);
         pause_now_and_then(s);
     }
@@ -172,6 +185,7 @@ void ins_session_release(struct ins_session *s)
     }
     s->connection = NULL;
     ins_list_release(&s->list);
+    ins_rows_release(&s->rows);
     for (unsigned i = 0; s->range && i < INS_PLAN_MAX; i++)
         ins_list_release(&s->range[i]);
     free(s->range);
@@ -221,7 +235,8 @@ static bool disk_failed(struct ins_session *s)
 static bool plan_writes(const struct ins_plan *plan)
 {
     for (unsigned i = 0; i < plan->count; i++)
-        if (plan->op[i].kind == INS_WRITE || plan->op[i].kind == INS_APPEND)
+        if (plan->op[i].kind == INS_WRITE || plan->op[i].kind == INS_APPEND ||
+            (plan->op[i].kind == INS_ROWS && !ins_row_is_query(plan->op[i].form)))
             return true;
     return false;
 }
@@ -279,10 +294,16 @@ bool ins_session_read_all(struct ins_session *s, int64_t keys)
 {
     enum { AT_ONCE = 100 };
     s->plan.rollback = false;
-    s->plan.together = true;
+    s->plan.together = !s->run->work->rows;
     for (int64_t first = 0; first < keys; first += AT_ONCE) {
         s->plan.count = 0;
-        for (int64_t k = first; k < keys && k < first + AT_ONCE; k++)
+        if (s->run->work->rows)
+            s->plan.op[s->plan.count++] =
+                (struct ins_plan_op){.kind = INS_ROWS,
+                                     .form = INS_ROW_KEYS,
+                                     .argument = {first, first + AT_ONCE - 1}};
+        for (int64_t k = first; k < keys && k < first + AT_ONCE && s->plan.together;
+             k++)
             ins_plan_read(&s->worker, &s->plan, k);
         const uint64_t before = s->committed;
         if (!step(s) || s->committed == before)

@@ -37,6 +37,7 @@ struct ins_session {
     struct ins_journal journal;
     struct ins_plan plan;
     struct ins_list list;
+    struct ins_rows rows;
     struct ins_list *range; /* INS_PLAN_MAX, when plans read together; or NULL */
     _Atomic uint64_t committed, aborted, unknown, errors;
     int64_t waited, worked;    /* ns in statements that took long; in all */

@@ -19,7 +19,7 @@
 /* What is used of the client; see client.h. */
 /* clang-format off */
 #define CALLS(X) \
-    X(sqlite3_bind_int64) X(sqlite3_busy_handler) X(sqlite3_close) \
+    X(sqlite3_bind_int64) X(sqlite3_busy_handler) X(sqlite3_changes) X(sqlite3_close) \
     X(sqlite3_column_bytes) X(sqlite3_column_int64) X(sqlite3_column_text) \
     X(sqlite3_errmsg) X(sqlite3_exec) X(sqlite3_extended_result_codes) \
     X(sqlite3_finalize) X(sqlite3_free) X(sqlite3_get_autocommit) \
@@ -54,6 +54,7 @@ struct connection {
     const struct lib *lib;
     sqlite3 *db;
     sqlite3_stmt *statement[STATEMENTS];
+    sqlite3_stmt *row[INS_ROW_FORMS]; /* where there are statements on rows */
     bool dirty, list;
 };
 
@@ -169,6 +170,9 @@ static int make_table(struct ins_target *target, struct insula_error *error)
             target->table))
         return error->status;
     own->made_table = true;
+    if (target->index && run(own, db, error, "CREATE INDEX \"%w_v\" ON \"%w\" (v)",
+                             target->table, target->table))
+        return error->status;
     if (!target->preload)
         return 0;
     return run(own, db, error,
@@ -237,6 +241,8 @@ static void close_connection(struct ins_connection *base)
     const struct lib *lib = c->lib;
     for (int i = 0; i < STATEMENTS; i++)
         lib->sqlite3_finalize(c->statement[i]);
+    for (int i = 0; i < INS_ROW_FORMS; i++)
+        lib->sqlite3_finalize(c->row[i]);
     lib->sqlite3_close(c->db);
     free(c);
 }
@@ -250,6 +256,23 @@ static int set_pragmas(const struct ins_target *target, sqlite3 *db,
             run(target->own, db, error, "PRAGMA %s=%s", name, value))
             return error->status;
     return 0;
+}
+
+/* A reader of the schema may have to wait in a shared cache. */
+static int prepare_one(struct connection *c, const char *sql, sqlite3_stmt **out,
+                       struct insula_error *error)
+{
+    int rc = sql ? SQLITE_LOCKED : SQLITE_NOMEM;
+    for (int times = 0; (rc & 0xff) == SQLITE_LOCKED; times++) {
+        rc = c->lib->sqlite3_prepare_v3(c->db, sql, -1, SQLITE_PREPARE_PERSISTENT, out,
+                                        NULL);
+        if ((rc & 0xff) == SQLITE_LOCKED && !wait_for_lock(NULL, times))
+            break;
+    }
+    if (rc == SQLITE_OK)
+        return 0;
+    return ins_rec_fail(error, INSULA_E_IO, "sqlite: %s",
+                        c->lib->sqlite3_errmsg(c->db));
 }
 
 static struct ins_connection *connect_file(const struct ins_target *target,
@@ -279,23 +302,18 @@ static struct ins_connection *connect_file(const struct ins_target *target,
         append_sql,
         "SELECT k, v FROM \"%w\" WHERE k BETWEEN ? AND ?",
     };
-    for (int i = 0; i < STATEMENTS; i++) {
+    int failed = 0;
+    for (int i = 0; i < STATEMENTS && !failed; i++) {
         char *sql = lib->sqlite3_mprintf(text[i], target->table);
-        int rc = SQLITE_LOCKED;
-        for (int times = 0; (rc & 0xff) == SQLITE_LOCKED; times++) {
-            rc = lib->sqlite3_prepare_v3(c->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
-                                         &c->statement[i], NULL);
-            if ((rc & 0xff) == SQLITE_LOCKED && !wait_for_lock(NULL, times))
-                break;
-        }
+        failed = prepare_one(c, sql, &c->statement[i], error);
         lib->sqlite3_free(sql);
-        if (rc != SQLITE_OK) {
-            (void)ins_rec_fail(error, INSULA_E_IO, "sqlite: %s",
-                               lib->sqlite3_errmsg(c->db));
-            break;
-        }
     }
-    if (!c->statement[STATEMENTS - 1]) {
+    for (int i = 0; target->rows && i < INS_ROW_FORMS && !failed; i++) {
+        char sql[512];
+        ins_row_sql((enum ins_row_form)i, target->table, false, false, sql, sizeof sql);
+        failed = prepare_one(c, sql, &c->row[i], error);
+    }
+    if (failed) {
         close_connection(&c->base);
         return NULL;
     }
@@ -435,6 +453,28 @@ static enum ins_answer append(struct ins_connection *base, int64_t key, int64_t 
     return change(base, APPEND, key, value);
 }
 
+static enum ins_answer row_statement(struct ins_connection *base,
+                                     enum ins_row_form form, const int64_t *argument,
+                                     struct ins_rows *rows)
+{
+    struct connection *c = (struct connection *)base;
+    sqlite3_stmt *s = c->row[form];
+    for (unsigned i = 0; i < ins_row_arguments(form); i++)
+        (void)c->lib->sqlite3_bind_int64(s, (int)i + 1, argument[i]);
+    bool well = true;
+    int rc;
+    while ((rc = step(c, s)) == SQLITE_ROW && well)
+        well = ins_rows_add(rows, c->lib->sqlite3_column_int64(s, 0),
+                            c->lib->sqlite3_column_int64(s, 1));
+    enum ins_answer answer = rc == SQLITE_DONE  ? INS_DONE
+                             : rc == SQLITE_ROW ? INS_ERROR
+                                                : refuse(c, rc);
+    if (answer == INS_DONE && !ins_row_is_query(form))
+        rows->changed = (unsigned)c->lib->sqlite3_changes(c->db);
+    (void)c->lib->sqlite3_reset(s);
+    return answer;
+}
+
 const struct ins_driver ins_driver_sqlite = {
     .scheme = "sqlite",
     .title = "SQLite",
@@ -449,6 +489,7 @@ const struct ins_driver ins_driver_sqlite = {
     .read_range = read_range,
     .write = write_value,
     .append = append,
+    .rows = row_statement,
     .commit = commit,
     .rollback = rollback,
 };

@@ -127,6 +127,13 @@ static const struct ins_workload workloads[] = {
      ins_plan_rubis},
     {"twitter", "a Twitter clone: tweets, followers, timelines", false, false, 0, 0.5,
      ins_rows_twitter, ins_plan_twitter},
+    {"rows",
+     "rows that come and go: inserts, deletes, updates, queries by key and value",
+     false, false, 50, 0.4, ins_rows_none, ins_plan_rows},
+    {"oncall", "who is on call in a ward?  then somebody joins or leaves it", false,
+     false, 4, 0.5, ins_rows_none, ins_plan_oncall},
+    {"booking", "is a room free for some hours?  then it is booked for one of them",
+     false, false, 4, 0.5, ins_rows_none, ins_plan_booking},
 };
 
 enum { WORKLOADS = sizeof workloads / sizeof workloads[0] };
@@ -177,6 +184,7 @@ int ins_work_init(struct ins_work *work, const struct ins_record_options *option
     work->dup = options->dup;
     work->dup_values = options->dup_values ? options->dup_values : 100;
     work->list = workload->list;
+    work->rows = workload->rows == ins_rows_none;
     work->count = calloc(1, sizeof *work->count);
     if (!work->count)
         return ins_rec_fail(error, INSULA_E_NOMEM, "out of memory");
@@ -228,21 +236,24 @@ void ins_plan_write(struct ins_worker *w, struct ins_plan *plan, int64_t key)
         ins_plan_read(w, plan, key);
         return;
     }
+    const int64_t value = ins_worker_value(w, key);
+    plan->op[plan->count++] = (struct ins_plan_op){
+        .kind = w->work->list ? INS_APPEND : INS_WRITE, .key = key, .value = value};
+}
+
+int64_t ins_worker_value(struct ins_worker *w, int64_t key)
+{
     const struct ins_work *work = w->work;
     atomic_fetch_add_explicit(&work->count->writes, 1, memory_order_relaxed);
     int64_t highest = atomic_load_explicit(&work->count->keys, memory_order_relaxed);
     while (highest <= key &&
            !atomic_compare_exchange_weak(&work->count->keys, &highest, key + 1))
         ;
-    int64_t value;
     /* 0 is the initial value; the small set comes first, unique values after it. */
     if (work->dup > 0 && ins_draw_chance(&w->draw, work->dup))
-        value = 1 + ins_draw_below(&w->draw, work->dup_values);
-    else
-        value = 1 + (work->dup > 0 ? work->dup_values : 0) +
-                (int64_t)(w->written++ * work->sessions + w->session);
-    plan->op[plan->count++] = (struct ins_plan_op){
-        .kind = work->list ? INS_APPEND : INS_WRITE, .key = key, .value = value};
+        return 1 + ins_draw_below(&w->draw, work->dup_values);
+    return 1 + (work->dup > 0 ? work->dup_values : 0) +
+           (int64_t)(w->written++ * work->sessions + w->session);
 }
 
 int64_t ins_worker_row(const struct ins_worker *w, uint64_t n)

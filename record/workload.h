@@ -1,14 +1,14 @@
 /* workload.h - what the sessions do.
  *
  * A workload plans one transaction at a time, from the seed and the session's number
- * alone: what the others do and how fast does not change it.  Only `fork` and `rmw`
- * look at how much has been written: their readers have to be where their writers are.
- */
+ * alone: what the others do and how fast does not change it.  Only `fork`, `rmw` and
+ * those on rows look at how much has been written: their sessions have to meet. */
 #ifndef INS_WORKLOAD_H
 #define INS_WORKLOAD_H
 
 #include "draw.h"
 #include "record.h"
+#include "rows.h"
 
 #include <stdatomic.h>
 
@@ -19,12 +19,20 @@ enum ins_op_choice {
     INS_WRITE,
     INS_READ_LIST,
     INS_APPEND,
+    INS_ROWS, /* a statement on rows */
 };
 
 struct ins_plan_op {
     enum ins_op_choice kind;
     int64_t key;
     int64_t value; /* of a write */
+    /* Of a statement on rows. */
+    enum ins_row_form form;
+    int64_t argument[INS_ROW_ARGUMENTS];
+    /* It is run, with all that follows, only if the query before it returned at least
+     * so many rows, and fewer than `below` unless that is 0; else the client commits at
+     * once. */
+    unsigned at_least, below;
 };
 
 struct ins_plan {
@@ -48,7 +56,7 @@ struct ins_work {
     double reads, abort, dup;
     uint32_t dup_values;
     uint32_t preload; /* keys below it exist before the run */
-    bool list;
+    bool list, rows;
     struct insula_spread *spread; /* over the keys */
     struct ins_work_count *count;
 };
@@ -71,7 +79,8 @@ struct ins_workload {
     bool split; /* some sessions only read, the others only write */
     uint32_t default_keys;
     double default_reads;
-    uint32_t (*rows)(uint32_t keys); /* how many exist before; NULL: keys */
+    uint32_t (*rows)(uint32_t keys); /* how many exist before; NULL: keys.  With
+                                      * ins_rows_none it has statements on rows */
     void (*plan)(struct ins_worker *w, struct ins_plan *plan);
 };
 
@@ -88,12 +97,19 @@ void ins_worker_next(struct ins_worker *w, struct ins_plan *plan);
  * has unless duplicates were asked for.  Past INS_PLAN_MAX nothing is added. */
 void ins_plan_read(struct ins_worker *w, struct ins_plan *plan, int64_t key);
 void ins_plan_write(struct ins_worker *w, struct ins_plan *plan, int64_t key);
+/* A new value, which no other write has unless duplicates were asked for; key is the
+ * one that it is for. */
+int64_t ins_worker_value(struct ins_worker *w, int64_t key);
 /* A key for a row that only this session inserts; the n-th one it made. */
 int64_t ins_worker_row(const struct ins_worker *w, uint64_t n);
 
 void ins_plan_tpcc(struct ins_worker *w, struct ins_plan *plan);
 void ins_plan_rubis(struct ins_worker *w, struct ins_plan *plan);
 void ins_plan_twitter(struct ins_worker *w, struct ins_plan *plan);
+void ins_plan_rows(struct ins_worker *w, struct ins_plan *plan);
+void ins_plan_oncall(struct ins_worker *w, struct ins_plan *plan);
+void ins_plan_booking(struct ins_worker *w, struct ins_plan *plan);
+uint32_t ins_rows_none(uint32_t keys);
 uint32_t ins_rows_tpcc(uint32_t keys);
 uint32_t ins_rows_rubis(uint32_t keys);
 uint32_t ins_rows_twitter(uint32_t keys);

@@ -126,6 +126,54 @@ small="--keys 20 --ops 4 --txns 1500"
     holds ser --db mariadb: $small --dup 0.5 --dup-values 5
 }
 
+# Workloads on rows, with and without an index on the values.
+rows_hold() {
+    local level=$1 workload index
+    shift
+    for workload in ${WORKLOADS:-oncall booking rows}; do
+        for index in ${INDEX:-yes no}; do
+            holds "$level" "$@" --workload "$workload" --index "$index" || return 1
+        done
+    done
+}
+
+@test "SQLite keeps rows that come and go strictly serializable" {
+    need_driver sqlite
+    rows_hold sser --txns 1000
+}
+
+@test "PostgreSQL serializable has no phantoms" {
+    need_postgres
+    WORKLOADS=${WORKLOADS:-oncall} INDEX=${INDEX:-yes} rows_hold ser --db "postgres:?fsync=off" --txns 1500
+}
+
+@test "PostgreSQL repeatable read is snapshot isolation with phantom write skew" {
+    need_postgres
+    shows si ser G2-item --db "postgres:?fsync=off" --isolation repeatable-read \
+        --workload oncall --txns 1500
+    shows si ser G2-item --db "postgres:?fsync=off" --isolation repeatable-read \
+        --workload booking --txns 1500 --index yes
+}
+
+@test "PostgreSQL repeatable read returns a key twice that is inserted again" {
+    need_postgres
+    shows none pl2 PredicateMismatch --db "postgres:?fsync=off" --isolation repeatable-read \
+        --workload rows --txns 2000 -l pl2
+}
+
+@test "MariaDB: row counts are of the newest rows unless innodb_snapshot_isolation is on" {
+    need_mariadb
+    shows pl2 ra "NonRepeatableRead NonMonoReadCO FracturedReadCO" --db mariadb: \
+        --isolation repeatable-read --workload booking --txns 1000
+    holds si --db "mariadb:?innodb_snapshot_isolation=ON" --isolation repeatable-read \
+        --workload rows --ops 4 --txns 1000
+}
+
+@test "MariaDB serializable has no phantoms" {
+    need_mariadb
+    WORKLOADS=${WORKLOADS:-oncall} INDEX=${INDEX:-yes} rows_hold ser --db mariadb: --txns 1000
+}
+
 @test "lists: SQLite, PostgreSQL and MariaDB keep what they promise" {
     need_driver sqlite
     holds sser --workload append --keys 10 --ops 4 --txns 1000

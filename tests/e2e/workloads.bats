@@ -2,7 +2,7 @@
 # can express it; a format that cannot says so.
 load common
 
-all="general blindw-rw blindw-rh blindw-wh mini append rmw fork tpcc rubis twitter"
+all="general blindw-rw blindw-rh blindw-wh mini append rmw fork tpcc rubis twitter rows oncall booking"
 
 walk() {
     local db=$1 workload format
