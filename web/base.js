@@ -39,18 +39,19 @@ const count = n => n.toLocaleString("en");
 
 /* ---- the tip that follows the pointer ---- */
 
+function showTip(ev, content) {
+  const tip = $("tip");
+  tip.replaceChildren(...content.filter(x => x !== ""));
+  tip.hidden = false;
+  const r = tip.getBoundingClientRect();
+  const x = Math.min(ev.clientX + 14, innerWidth - r.width - 8);
+  const y = ev.clientY + 18 + r.height > innerHeight ? ev.clientY - r.height - 12 : ev.clientY + 18;
+  tip.style.left = Math.max(4, x) + "px";
+  tip.style.top = Math.max(4, y) + "px";
+}
+
 function hover(node, content) {
-  node.addEventListener("pointermove", ev => {
-    if (ev.pointerType === "touch") return;
-    const tip = $("tip");
-    tip.replaceChildren(...content().filter(x => x !== ""));
-    tip.hidden = false;
-    const r = tip.getBoundingClientRect();
-    const x = Math.min(ev.clientX + 14, innerWidth - r.width - 8);
-    const y = ev.clientY + 18 + r.height > innerHeight ? ev.clientY - r.height - 12 : ev.clientY + 18;
-    tip.style.left = Math.max(4, x) + "px";
-    tip.style.top = Math.max(4, y) + "px";
-  });
+  node.addEventListener("pointermove", ev => { if (ev.pointerType !== "touch") showTip(ev, content()); });
   node.addEventListener("pointerleave", hideTip);
 }
 

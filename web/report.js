@@ -4,8 +4,9 @@ const D = JSON.parse(document.getElementById("data").textContent);
 const KINDS = {so: "session order", wr: "reads from", ww: "version order", rw: "missed write", rt: "real time", co: "commit order, inferred"};
 const VERDICT = {pass: ["✓", "holds"], fail: ["✗", "violated"], unknown: ["?", "unknown"]};
 
-/* What is on the screen. `open` holds the edges whose reasons are drawn in. */
-const state = {history: 0, anomaly: 0, branch: 0, open: new Set(), vertical: false, zoom: 1};
+/* What is on the screen. `open` holds the edges whose reasons are drawn in, `full` the
+ * transactions that show all they did. */
+const state = {history: 0, anomaly: 0, branch: 0, open: new Set(), full: new Set(), vertical: false, zoom: 1};
 
 const moment = ns => (ns / 1e9).toFixed(6) + " s";
 const H = () => D.histories[state.history];
@@ -133,6 +134,7 @@ function drawnTxns(a, edges) {
 const CW = 7.9, LH = 18, PADX = 11, MAXOPS = 9;
 
 function boxLines(t) {
+  if (state.full.has(t.id)) return t.ops.map(o => o[0]).concat(t.more ? ["… " + t.more + " more"] : []);
   const hot = t.ops.filter(o => o[1]);
   const shown = (hot.length ? hot : t.ops).slice(0, MAXOPS).map(o => o[0]);
   if (shown.length < hot.length) shown.push("…");
@@ -369,6 +371,13 @@ function drawBox(a, b) {
   if (rest) title.append(svg("tspan", {class: "ln", dx: 9}, rest));
   g.append(title);
   b.lines.forEach((s, j) => g.append(svg("text", {x: PADX, y: 40 + j * LH, class: "o"}, s)));
+  const folded = t.ops.some(o => !o[1]) && t.ops.some(o => o[1]);
+  if (folded) {
+    for (const [k, v] of Object.entries({tabindex: 0, role: "button", "aria-expanded": state.full.has(t.id) ? "true" : "false", "aria-label": t.id + ": show all it did"})) g.setAttribute(k, v);
+    g.classList.add("folds");
+    g.addEventListener("click", () => unfold(t.id));
+    g.addEventListener("keydown", ev => { if (ev.key === "Enter" || ev.key === " ") { ev.preventDefault(); unfold(t.id); } });
+  }
   hover(g, () => [el("b", {}, t.id), " in " + a.lanes[t.lane] + (t.at ? ", " + moment(t.at[0]) + " to " + (t.at[1] === null ? "?" : moment(t.at[1])) : ""),
     el("div", {class: "ops"}, t.ops.map(o => o[0]).join("  ") + (t.more ? "  … " + t.more + " more" : ""))]);
   return g;
@@ -496,11 +505,12 @@ function drawStage() {
     el("div", {class: "head"}, el("h2", {}, a.name + (a.letter ? " (" + a.letter + ")" : "") + ": " + a.title),
       el("span", {class: a.beyond ? "chip beyond" : "chip"}, "breaks " + a.forbids.join(", ") + (a.beyond ? ": not promised" : "")),
       el("div", {class: "tools"},
+        H().lanes && !H().lanes.left && a.txns.some(t => t.at) ? el("button", {onclick: () => Pictures.focusAnomaly(state.anomaly), id: "ontimeline"}, "On the timeline") : "",
         el("button", {onclick: () => zoom(1 / 1.3), "aria-label": "Smaller", id: "smaller"}, "−"),
         el("button", {onclick: () => zoom(0), id: "fit"}, "Fit"),
         el("button", {onclick: () => zoom(1.3), "aria-label": "Larger", id: "larger"}, "+"), foldable ? el("button", {onclick: toggleAll, id: "expand"}, state.open.size ? "Fold all" : "Explain all") : "")),
     el("p", {class: "headline"}, a.headline, a.moments ? el("span", {class: "moments"}, a.moments.replace(/^f/, "F") + ".") : ""),
-    drawCases(a), pic.node, legend(pic.kinds), list,
+    drawCases(a), pic.node, legend(pic.kinds), list, drawOthers(a),
     a.left ? el("p", {class: "excluded"}, a.left) : "",
     el("p", {class: "meaning"}, H().counts.find(c => c.name === a.name).meaning, el("small", {}, "insula explain " + a.name)));
   for (const b of $("list").querySelectorAll("button")) {
@@ -517,6 +527,22 @@ function toggle(i) {
     const e = $("stage").querySelector(again);
     if (e) e.focus({preventScroll: true});
   }
+}
+
+/* A transaction shows all that it did, or only what matters here. */
+function unfold(id) {
+  if (state.full.has(id)) state.full.delete(id); else state.full.add(id);
+  drawStage();
+  for (const b of $("stage").querySelectorAll(".box.folds")) if (b.dataset.txn === id) b.focus({preventScroll: true});
+}
+
+function drawOthers(a) {
+  const some = (a.others || []).filter(o => o.txns.length);
+  if (!some.length) return "";
+  const onLine = H().lanes && !H().lanes.left;
+  const one = ([n, id, wrote]) => onLine ? el("button", {onclick: () => Pictures.focusAnomaly(state.anomaly, n), title: "Show it on the timeline"}, el("b", {}, id), " " + wrote) : el("span", {}, el("b", {}, id), " " + wrote);
+  return el("details", {class: "others"}, el("summary", {}, "Who else wrote " + some.map(o => o.key).join(", ")),
+    ...some.map(o => el("p", {}, count(o.all) + (o.all === 1 ? " transaction" : " transactions") + " wrote " + o.key + "; nearest to these: ", ...o.txns.flatMap(t => [one(t), " "]))));
 }
 
 function toggleAll() {
@@ -646,7 +672,8 @@ function show(history, anomaly) {
   state.branch = 0;
   state.zoom = 1;
   state.open.clear();
-  if (other) drawAll(); else { drawStage(); drawRun(); }
+  state.full.clear();
+  if (other) drawAll(); else { drawStage(); drawRun(); Pictures.pick(anomaly); }
   rememberPlace();
 }
 
@@ -663,7 +690,14 @@ function drawAll() {
   drawList();
   drawStage();
   drawRun();
+  drawPictures();
   drawCost();
+}
+
+function drawPictures() {
+  const h = H(), ev = (h.events || []).map(([time, event, where]) => ({time, event, where}));
+  const end = h.time ? h.time.start + h.time.span : 0;
+  Pictures.draw($("pictures"), {h, anomaly: state.anomaly, bands: outages(ev, Math.max(end, ...ev.map(e => e.time)))});
 }
 
 function step(by) {
@@ -678,7 +712,7 @@ function step(by) {
 }
 
 addEventListener("keydown", ev => {
-  if (ev.ctrlKey || ev.metaKey || ev.altKey || /^(SELECT|INPUT)$/.test(ev.target.tagName)) return;
+  if (ev.ctrlKey || ev.metaKey || ev.altKey || /^(SELECT|INPUT|CANVAS)$/.test(ev.target.tagName)) return;
   const inList = ev.target.closest && ev.target.closest("nav");
   if (ev.key === "j" || (inList && ev.key === "ArrowDown")) { ev.preventDefault(); step(1); }
   else if (ev.key === "k" || (inList && ev.key === "ArrowUp")) { ev.preventDefault(); step(-1); }
@@ -688,7 +722,7 @@ addEventListener("keydown", ev => {
 });
 
 let pending = 0;
-addEventListener("resize", () => { cancelAnimationFrame(pending); pending = requestAnimationFrame(() => { drawStage(); drawRun(); }); });
+addEventListener("resize", () => { cancelAnimationFrame(pending); pending = requestAnimationFrame(() => { drawStage(); drawRun(); Pictures.redraw(); }); });
 addEventListener("beforeprint", () => { if (A() && !state.open.size) toggleAll(); });
 
 state.anomaly = first(H());

@@ -5,6 +5,8 @@
 #include "explain/say.h"
 #include "explain/story.h"
 #include "explain/texts.h"
+#include "report/facts.h"
+#include "report/lanes.h"
 #include "report/promised.h"
 #include "report/run.h"
 #include "web_bytes.h"
@@ -22,6 +24,8 @@ enum {
 };
 /* Reasons below the cycles are left out when the data has grown to this. */
 static const size_t ENOUGH_BYTES = 12000000;
+/* What the times of all transactions may take, of all histories together. */
+static const size_t ROOM_FOR_LANES = 3000000;
 
 /* ---- JSON that may stand inside a script element ---- */
 
@@ -143,8 +147,8 @@ static void put_txn(struct sheet *p, uint32_t i, uint32_t lane)
     ins_buf_text(p->b, "{\"id\":");
     ins_say_txn(&p->text, h, t);
     put_said(p->b, &p->text);
-    ins_buf_fmt(p->b, ",\"lane\":%u,\"rank\":%u,\"on\":%s", lane, p->s->rank[i],
-                p->s->on_cycle[i] ? "true" : "false");
+    ins_buf_fmt(p->b, ",\"n\":%u,\"lane\":%u,\"rank\":%u,\"on\":%s", t, lane,
+                p->s->rank[i], p->s->on_cycle[i] ? "true" : "false");
     if (!p->s->on_cycle[i] && is_named(p, t))
         ins_buf_text(p->b, ",\"named\":true");
     const uint32_t line = t == INS_INIT ? h->init_line
@@ -384,6 +388,90 @@ static void put_cases(struct sheet *p)
         ins_buf_fmt(p->b, ",\"cases_left\":%u", a->n_branches - shown);
 }
 
+/* ---- who else wrote the keys of a cycle ---- */
+
+enum { OTHER_KEYS = 4, OTHER_WRITERS = 8, MOST_LOOKED_AT = 20000 };
+
+struct near_writer {
+    ins_txn t;
+    uint64_t distance;
+};
+
+/* The writers of k outside of the story that are nearest to it: in time, or without
+ * times in the order of the history.  Returns how many there are in `best`. */
+static uint32_t nearest_writers(const struct sheet *p, ins_key k,
+                                struct near_writer best[OTHER_WRITERS])
+{
+    const struct ins_history *h = p->s->h;
+    const bool timed = h->has_times;
+    const ins_txn middle = p->s->txn[p->s->n_txns / 2];
+    uint32_t n = 0;
+    const uint64_t from = h->key_writer_off[k], to = h->key_writer_off[k + 1];
+    for (uint64_t i = from; i < to && i - from < MOST_LOOKED_AT; i++) {
+        const ins_txn t = h->key_writer[i];
+        if (t == INS_INIT || place_of(p, t) != INS_NONE)
+            continue;
+        const int64_t a = timed ? h->txn_begin[t] : (int64_t)t;
+        const int64_t b = timed ? h->txn_begin[middle] : (int64_t)middle;
+        const uint64_t d =
+            a < b ? (uint64_t)b - (uint64_t)a : (uint64_t)a - (uint64_t)b;
+        uint32_t at = n;
+        while (at && best[at - 1].distance > d)
+            at--;
+        if (at == OTHER_WRITERS)
+            continue;
+        const uint32_t last = n < OTHER_WRITERS ? n++ : OTHER_WRITERS - 1;
+        for (uint32_t j = last; j > at; j--)
+            best[j] = best[j - 1];
+        best[at] = (struct near_writer){t, d};
+    }
+    return n;
+}
+
+static void put_writers_of(struct sheet *p, ins_key k, bool first)
+{
+    const struct ins_history *h = p->s->h;
+    struct near_writer best[OTHER_WRITERS];
+    const uint32_t n = nearest_writers(p, k, best);
+    ins_buf_text(p->b, first ? "{\"key\":" : ",{\"key\":");
+    ins_say_key(&p->text, h, k);
+    put_said(p->b, &p->text);
+    ins_buf_text(p->b, ",\"all\":");
+    ins_buf_u64(p->b, h->key_writer_off[k + 1] - h->key_writer_off[k]);
+    ins_buf_text(p->b, ",\"txns\":[");
+    for (uint32_t i = 0; i < n; i++) {
+        ins_buf_fmt(p->b, "%s[%u,", i ? "," : "", best[i].t);
+        ins_say_txn(&p->text, h, best[i].t);
+        put_said(p->b, &p->text);
+        ins_buf_char(p->b, ',');
+        ins_say_written(&p->text, h, best[i].t, k);
+        put_said(p->b, &p->text);
+        ins_buf_char(p->b, ']');
+    }
+    ins_buf_text(p->b, "]}");
+}
+
+static void put_others(struct sheet *p)
+{
+    const struct ins_anomaly *a = p->s->a;
+    ins_key seen[OTHER_KEYS];
+    uint32_t n = 0;
+    if (p->brief || !p->s->n_txns)
+        return;
+    ins_buf_text(p->b, ",\n\"others\":[");
+    for (uint32_t i = 0; i < a->n_cycle && i < a->n_edges && n < OTHER_KEYS; i++) {
+        const ins_key k = a->edge[i].key;
+        bool known = k == INS_NONE || k >= p->s->h->n_keys;
+        for (uint32_t j = 0; j < n; j++)
+            known |= seen[j] == k;
+        if (known)
+            continue;
+        put_writers_of(p, k, !n);
+        seen[n++] = k;
+    }
+    ins_buf_char(p->b, ']');
+}
+
 static void put_heading(struct sheet *p)
 {
     const struct ins_anomaly *a = p->s->a;
@@ -442,6 +530,7 @@ static enum ins_status put_anomaly(struct ins_buf *b, const struct sheet *how,
         put_cast(&p);
         put_edges(&p);
         put_cases(&p);
+        put_others(&p);
         ins_buf_char(b, '}');
     } else {
         st = ins_nomem(err, "a report");
@@ -645,7 +734,7 @@ static enum ins_status put_anomalies(struct ins_buf *b,
 }
 
 static enum ins_status put_item(struct ins_buf *b, const struct ins_report_item *item,
-                                size_t *used, struct ins_error *err)
+                                size_t *used, size_t *room, struct ins_error *err)
 {
     ins_buf_text(b, "{\"path\":");
     put_string(b, item->path);
@@ -666,7 +755,10 @@ static enum ins_status put_item(struct ins_buf *b, const struct ins_report_item 
     put_counts(b, item->result);
     put_cost(b, item);
     ins_run_put_rates(b, item->history);
-    enum ins_status st = item->run ? put_run(b, item, &events, err) : INS_OK;
+    ins_lanes_put(b, item->history, room);
+    enum ins_status st = ins_facts_put(b, item->history, err);
+    if (!st && item->run)
+        st = put_run(b, item, &events, err);
     if (!st)
         st = put_anomalies(b, item, &events, used, err);
     ins_buf_char(b, '}');
@@ -677,12 +769,12 @@ static enum ins_status put_item(struct ins_buf *b, const struct ins_report_item 
 static enum ins_status put_data(struct ins_buf *b, const struct ins_report_item *item,
                                 size_t count, struct ins_error *err)
 {
-    size_t used = 0;
+    size_t used = 0, room = ROOM_FOR_LANES;
     enum ins_status st = INS_OK;
     ins_buf_text(b, "{\"insula\":\"" INSULA_VERSION "\",\"histories\":[");
     for (size_t i = 0; i < count && !st; i++) {
         ins_buf_text(b, i ? ",\n" : "\n");
-        st = put_item(b, &item[i], &used, err);
+        st = put_item(b, &item[i], &used, &room, err);
     }
     ins_buf_text(b, "]}");
     return st;
@@ -710,6 +802,7 @@ enum ins_status ins_report_html(struct ins_buf *b, const struct ins_report_item 
     const enum ins_status st = put_data(b, item, count, err);
     frame = copy_to(b, frame, "@JS@");
     ins_buf_bytes(b, (const char *)base_js, base_js_len);
+    ins_buf_bytes(b, (const char *)pictures_js, pictures_js_len);
     ins_buf_bytes(b, (const char *)web_js, web_js_len);
     ins_buf_text(b, frame);
     return st;
