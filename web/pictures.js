@@ -357,7 +357,7 @@ function hitTimeline(x, px, py, h) {
   return best;
 }
 
-let frame = 0;
+let frame = 0, picking = 0;
 function later(what) { cancelAnimationFrame(frame); frame = requestAnimationFrame(what); }
 
 function setView(from, to) {
@@ -593,5 +593,5 @@ async function draw(box, what) {
 }
 
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-return {draw, redraw, focusAnomaly, ready: () => !!data, pick(i) { if (about) { about.anomaly = i; redraw(); } }, view: () => view, data: () => data};
+return {draw, redraw, focusAnomaly, ready: () => !!data, pick(i) { if (about && data) { about.anomaly = i; cancelAnimationFrame(picking); picking = requestAnimationFrame(() => { drawLatency(); drawTimeline(); }); } }, view: () => view, data: () => data};
 })();
