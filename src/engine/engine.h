@@ -297,7 +297,7 @@ static inline bool ins_reaches(const struct ins_engine *e, uint32_t u, uint32_t 
 }
 
 /* chains.c: find chains where session order does not count, few enough for the clocks
- * to fit; after ins_topo. */
+ * to fit, by all that is known; after ins_topo. */
 void ins_chains(struct ins_engine *e);
 /* Where places begin and end in chain c. */
 static inline uint32_t ins_chain_first(const struct ins_engine *e, uint32_t c)

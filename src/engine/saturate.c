@@ -22,8 +22,12 @@ struct round {
     uint8_t *met;   /* nodes whose rules have been looked at */
     uint32_t *seen; /* the clock of each node when its rules were last looked at */
     uint32_t *now;  /* and the clock of the node at hand as it is looked at */
-    bool cyclic;    /* a link was added that closes a cycle */
-    bool stale;     /* a link was added against the order */
+    uint64_t tick;  /* one a visit */
+    uint64_t *moved;  /* by node: when its clock last changed */
+    uint64_t *joined; /* and when those of its predecessors were joined into it */
+    bool cyclic;      /* a link was added that closes a cycle */
+    bool stale;       /* a link was added against the order */
+    bool last;        /* these clocks stay */
     uint64_t added;
 };
 
@@ -51,7 +55,8 @@ static void add(struct round *q, uint32_t from, uint32_t to, uint32_t why)
     q->added++;
     if (ins_reaches(e, to, from))
         q->cyclic = true;
-    (void)join(clock_of(e, to), clock_of(e, from), e->n_chains);
+    if (join(clock_of(e, to), clock_of(e, from), e->n_chains))
+        q->moved[to] = q->tick;
     q->again[to] = 1;
     q->stale |= e->pos[from] > e->pos[to];
 }
@@ -196,14 +201,19 @@ static void apply_rules(struct round *q, uint32_t node)
     memcpy(seen, q->now, bytes);
 }
 
-static bool update_clock(const struct ins_engine *e, uint32_t node)
+/* Predecessors that did not change since are in the clock already. */
+static bool update_clock(struct round *q, uint32_t node)
 {
-    const uint32_t n = e->n_chains;
+    const struct ins_engine *e = q->e;
     uint32_t *c = clock_of(e, node);
     bool changed = false;
     struct ins_preds p = ins_preds_of(node);
     for (uint32_t u; (u = ins_preds_next(e, &p)) != INS_NONE;)
-        changed |= join(c, clock_of(e, u), n);
+        if (q->moved[u] >= q->joined[node])
+            changed |= join(c, clock_of(e, u), e->n_chains);
+    q->joined[node] = ++q->tick;
+    if (changed)
+        q->moved[node] = q->tick;
     return changed;
 }
 
@@ -218,7 +228,7 @@ static enum ins_found sweep(struct round *q)
             if (ins_limit_hit(e->limit))
                 return INS_FOUND_LIMIT;
         }
-        const bool changed = update_clock(e, v);
+        const bool changed = update_clock(q, v);
         if (v >= e->n_txn_nodes || ins_node_txn(e, v) == INS_INIT)
             continue;
         if (changed || q->again[v]) {
@@ -266,6 +276,7 @@ static void look_again(struct round *q, uint32_t node)
     const uint32_t n = q->e->n_chains;
     q->again[node] = 1;
     q->met[node] = 0;
+    q->joined[node] = 0;
     memset(q->seen + (size_t)node * n, 0, n * sizeof *q->seen);
 }
 
@@ -333,21 +344,22 @@ static enum ins_found rounds(struct round *q, struct ins_vec_u32 *cycle)
             q->stale = true;
             continue;
         }
-        if (e->n_open)
+        if (e->n_open && q->last)
             narrow(q);
         if (e->contradiction)
             break;
-    } while (q->added || q->stale);
+    } while (q->last && (q->added || q->stale));
     return e->failed ? INS_FOUND_LIMIT : INS_FOUND_NOTHING;
 }
 
-enum ins_found ins_saturate(struct ins_engine *e, struct ins_vec_u32 *cycle)
+/* Until nothing changes, with the chains that there are. */
+static enum ins_found saturate(struct ins_engine *e, bool last,
+                               struct ins_vec_u32 *cycle)
 {
-    struct round q = {.e = e};
-    ins_chains(e);
-    if (e->failed)
-        return INS_FOUND_LIMIT;
+    struct round q = {.e = e, .last = last};
     const size_t cells = (size_t)e->n_nodes * e->n_chains;
+    ins_free(e->clock);
+    e->clock = NULL;
     if (ins_limit_memory(e->limit, 2 * cells * sizeof *q.seen))
         return INS_FOUND_LIMIT;
     e->clock = INS_NEW0(uint32_t, cells);
@@ -355,8 +367,10 @@ enum ins_found ins_saturate(struct ins_engine *e, struct ins_vec_u32 *cycle)
     q.now = INS_NEW(uint32_t, e->n_chains);
     q.again = INS_NEW(uint8_t, e->n_nodes);
     q.met = INS_NEW0(uint8_t, e->n_nodes);
+    q.moved = INS_NEW0(uint64_t, e->n_nodes);
+    q.joined = INS_NEW0(uint64_t, e->n_nodes);
     enum ins_found f = INS_FOUND_LIMIT;
-    if (e->clock && q.seen && q.now && q.again && q.met) {
+    if (e->clock && q.seen && q.now && q.again && q.met && q.moved && q.joined) {
         memset(q.again, 1, e->n_nodes);
         for (uint32_t v = ins_begin_node(e, 1); v < e->n_txn_nodes; v++) {
             const uint32_t c = ins_chain_of(e, ins_node_txn(e, v));
@@ -369,5 +383,27 @@ enum ins_found ins_saturate(struct ins_engine *e, struct ins_vec_u32 *cycle)
     ins_free(q.now);
     ins_free(q.again);
     ins_free(q.met);
+    ins_free(q.moved);
+    ins_free(q.joined);
     return f;
+}
+
+/* Where chains are to be found, one round with those of what is known at first adds
+ * most links, and with these fewer and longer chains show more.  Candidates are dropped
+ * only with the clocks that stay, which have the reasons to show. */
+enum ins_found ins_saturate(struct ins_engine *e, struct ins_vec_u32 *cycle)
+{
+    if (e->by_session)
+        return saturate(e, true, cycle);
+    ins_chains(e);
+    if (e->failed)
+        return INS_FOUND_LIMIT;
+    const enum ins_found f = saturate(e, false, cycle);
+    if (f != INS_FOUND_NOTHING)
+        return f;
+    if (!ins_topo(e, cycle))
+        return INS_FOUND_CYCLE;
+    if (!e->failed)
+        ins_chains(e);
+    return e->failed ? INS_FOUND_LIMIT : saturate(e, true, cycle);
 }
