@@ -5,7 +5,7 @@ MESON_ARGS ?=
 CI_ARGS := $(if $(CI),--werror)
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo test quick check bench e2e asan tsan fuzz lint format install uninstall static \
+.PHONY: all deps demo test quick check bench e2e asan tsan fuzz lint format install uninstall static wheel \
 	clean update-docs update-golden update-symbols
 
 all: $(BUILD)/build.ninja
@@ -84,6 +84,10 @@ endif
 
 uninstall:
 	@ninja -C $(BUILD) --quiet uninstall
+
+# The Python package, for any Python from 3.8 on: dist/insula-VERSION-....whl
+wheel: all
+	@python3 python/build.py $(BUILD) dist
 
 # Every symbol that the shared library exports; a name that goes takes a new soname.
 update-symbols: all

@@ -10,7 +10,7 @@ set -eu
 build="meson ninja-build pkg-config gcc libc6-dev libxxhash-dev libzstd-dev zlib1g-dev
        libsqlite3-dev libpq-dev libmariadb-dev"
 test="libcmocka-dev bats cadical mandoc zstd jq postgresql mariadb-server galera-4
-      rsync nftables chromium nodejs npm libxml2-utils python3 redis-server"
+      rsync nftables chromium nodejs npm libxml2-utils python3 python3-dev redis-server"
 lint="clang clang-format clang-tidy libclang-rt-14-dev"
 
 case "${1:-}" in
@@ -31,6 +31,9 @@ for package in $wanted; do
         nodejs) command -v node >/dev/null && continue ;;
         npm) command -v npm >/dev/null && continue ;;
         python3) command -v python3 >/dev/null && continue ;;
+        python3-dev)
+            include=$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null || true)
+            [ -n "$include" ] && [ -e "$include/Python.h" ] && continue ;;
         esac
         missing="$missing $package" ;;
     esac
