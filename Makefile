@@ -5,7 +5,7 @@ MESON_ARGS ?=
 CI_ARGS := $(if $(CI),--werror)
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo test quick check bench e2e asan tsan fuzz lint format install uninstall static wheel \
+.PHONY: all deps demo test quick check bench e2e asan tsan fuzz lint format install uninstall static wheel dist deb \
 	clean update-docs update-golden update-symbols
 
 all: $(BUILD)/build.ninja
@@ -88,6 +88,14 @@ uninstall:
 # The Python package, for any Python from 3.8 on: dist/insula-VERSION-....whl
 wheel: all
 	@python3 python/build.py $(BUILD) dist
+
+# A tarball that builds and tests itself.
+dist:
+	@scripts/make-dist dist
+
+# insula, libinsula0, libinsula-dev and python3-insula as Debian packages.
+deb: | deps
+	@scripts/make-deb dist
 
 # Every symbol that the shared library exports; a name that goes takes a new soname.
 update-symbols: all

@@ -42,7 +42,12 @@ def compile_module(build, target):
     command = shlex.split(os.environ.get("CC", "cc")) + [
         "-shared", "-fPIC", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE",
         "-I" + os.path.join(HERE, "..", "include"), "-isystem", include, os.path.join(HERE, "insula", "_native.c"),
-        "-Wl,--exclude-libs,ALL", os.path.join(build, "src", "libinsula.a"), "-o", target]
+        "-Wl,--exclude-libs,ALL", "-o", target]
+    command += shlex.split(os.environ.get("CFLAGS", "") + " " + os.environ.get("LDFLAGS", ""))
+    if os.environ.get("INSULA_SHARED"):  # for a distribution: libinsula is a package of its own
+        subprocess.run(command + [os.path.join(build, "src", "libinsula.so")], check=True)
+        return
+    command.append(os.path.join(build, "src", "libinsula.a"))
     static = ["-Wl,-Bstatic", "-lzstd", "-lz", "-Wl,-Bdynamic", "-lm", "-pthread"]
     if subprocess.run(command + static, stderr=subprocess.DEVNULL).returncode:
         subprocess.run(command + ["-lzstd", "-lz", "-lm", "-pthread"], check=True)

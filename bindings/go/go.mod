@@ -1,0 +1,3 @@
+module insula
+
+go 1.19

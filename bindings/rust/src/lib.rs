@@ -1,0 +1,536 @@
+//! Which isolation level did this database really give its clients?
+//!
+//! ```no_run
+//! let history = insula::History::load("history.edn").unwrap();
+//! insula::assert_isolation(&history, "ser"); // panics with the report
+//! ```
+//!
+//! A thin layer over libinsula's C interface: histories are loaded or built, checked, and
+//! come back as plain structs.  Threads may share a `History`.
+use std::ffi::{CStr, CString};
+use std::fmt;
+use std::os::raw::{c_char, c_double, c_int, c_uint, c_void};
+use std::ptr;
+
+mod sys {
+    use super::*;
+
+    #[repr(C)]
+    pub struct Error {
+        pub status: c_int,
+        pub message: [c_char; 1024],
+    }
+
+    #[repr(C)]
+    #[derive(Clone, Copy)]
+    pub struct Literal {
+        pub kind: c_int,
+        pub number: u64,
+        pub text: *const c_char,
+        pub length: usize,
+    }
+
+    #[repr(C)]
+    pub struct CheckOptions {
+        pub levels: *const c_char,
+        pub timeout_s: c_double,
+        pub memory_limit: u64,
+        pub threads: c_uint,
+        pub max_listed: c_uint,
+        pub certificate: *const c_char,
+        pub progress: Option<extern "C" fn(*mut c_void, *const c_char, u64, u64) -> c_int>,
+        pub progress_context: *mut c_void,
+    }
+
+    #[repr(C)]
+    pub struct ReportItem {
+        pub path: *const c_char,
+        pub history: *const c_void,
+        pub result: *const c_void,
+        pub error: *const Error,
+        pub run: *const c_void,
+    }
+
+    extern "C" {
+        pub fn open_memstream(text: *mut *mut c_char, length: *mut usize) -> *mut c_void;
+        pub fn fclose(file: *mut c_void) -> c_int;
+        pub fn free(p: *mut c_void);
+
+        pub fn insula_version() -> *const c_char;
+        pub fn insula_builder_new() -> *mut c_void;
+        pub fn insula_builder_free(b: *mut c_void);
+        pub fn insula_builder_session(b: *mut c_void, name: Literal) -> c_uint;
+        pub fn insula_initial(b: *mut c_void, value: Literal);
+        pub fn insula_begin(b: *mut c_void, session: c_uint) -> c_uint;
+        pub fn insula_read(b: *mut c_void, txn: c_uint, key: Literal, value: Literal);
+        pub fn insula_read_list(b: *mut c_void, txn: c_uint, key: Literal, element: *const Literal, count: usize);
+        pub fn insula_write(b: *mut c_void, txn: c_uint, key: Literal, value: Literal);
+        pub fn insula_append(b: *mut c_void, txn: c_uint, key: Literal, value: Literal);
+        pub fn insula_times(b: *mut c_void, txn: c_uint, begin_ns: i64, end_ns: i64);
+        pub fn insula_commit(b: *mut c_void, txn: c_uint);
+        pub fn insula_abort(b: *mut c_void, txn: c_uint);
+        pub fn insula_unknown(b: *mut c_void, txn: c_uint);
+        pub fn insula_builder_finish(b: *mut c_void, e: *mut Error) -> *mut c_void;
+        pub fn insula_history_free(h: *mut c_void);
+        pub fn insula_load(path: *const c_char, options: *const c_void, e: *mut Error) -> *mut c_void;
+        pub fn insula_check(h: *const c_void, o: *const CheckOptions, e: *mut Error) -> *mut c_void;
+        pub fn insula_result_free(r: *mut c_void);
+        pub fn insula_result_maximal(r: *const c_void, i: c_uint) -> *const c_char;
+        pub fn insula_report(
+            kind: *const c_char,
+            item: *const ReportItem,
+            count: usize,
+            options: *const c_void,
+            out: *mut c_void,
+            e: *mut Error,
+        ) -> c_int;
+        pub fn insula_walk_new(h: *const c_void, r: *const c_void, e: *mut Error) -> *mut c_void;
+        pub fn insula_walk_free(w: *mut c_void);
+        pub fn insula_walk_verdict(w: *const c_void, i: usize) -> *const c_void;
+        pub fn insula_verdict_level(v: *const c_void) -> *const c_char;
+        pub fn insula_verdict_verdict(v: *const c_void) -> *const c_char;
+        pub fn insula_verdict_reason(v: *const c_void) -> *const c_char;
+        pub fn insula_verdict_anomaly(v: *const c_void, i: usize) -> *const c_char;
+        pub fn insula_walk_finding(w: *const c_void, i: usize) -> *const c_void;
+        pub fn insula_finding_name(f: *const c_void) -> *const c_char;
+        pub fn insula_finding_breaks(f: *const c_void) -> *const c_char;
+        pub fn insula_finding_headline(f: *const c_void) -> *const c_char;
+        pub fn insula_finding_txn(f: *const c_void, i: usize) -> *const c_void;
+        pub fn insula_txn_id(t: *const c_void) -> *const c_char;
+        pub fn insula_txn_session(t: *const c_void) -> *const c_char;
+        pub fn insula_txn_operation(t: *const c_void, i: usize) -> *const c_void;
+        pub fn insula_operation_text(o: *const c_void) -> *const c_char;
+        pub fn insula_finding_edge(f: *const c_void, i: usize) -> *const c_void;
+        pub fn insula_edge_from(e: *const c_void) -> *const c_char;
+        pub fn insula_edge_to(e: *const c_void) -> *const c_char;
+        pub fn insula_edge_type(e: *const c_void) -> *const c_char;
+        pub fn insula_edge_why(e: *const c_void) -> *const c_char;
+    }
+}
+
+const NO_TIME: i64 = i64::MIN;
+
+/// What went wrong, with file and line where there is one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    pub status: i32,
+    pub message: String,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+fn no_error() -> sys::Error {
+    sys::Error { status: 0, message: [0; 1024] }
+}
+
+fn failure(e: &sys::Error) -> Error {
+    Error { status: e.status, message: text(e.message.as_ptr()).unwrap_or_default() }
+}
+
+fn text(p: *const c_char) -> Option<String> {
+    if p.is_null() {
+        None
+    } else {
+        Some(unsafe { CStr::from_ptr(p) }.to_string_lossy().into_owned())
+    }
+}
+
+fn c_string(s: &str) -> Result<CString, Error> {
+    CString::new(s).map_err(|_| Error { status: 6, message: "a text with a zero byte in it".into() })
+}
+
+/// The version of libinsula.
+pub fn version() -> String {
+    text(unsafe { sys::insula_version() }).unwrap_or_default()
+}
+
+/// A key, a value or the name of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Literal<'a> {
+    Int(i64),
+    Text(&'a str),
+    Nil,
+}
+
+impl From<i64> for Literal<'_> {
+    fn from(n: i64) -> Self {
+        Literal::Int(n)
+    }
+}
+
+impl<'a> From<&'a str> for Literal<'a> {
+    fn from(s: &'a str) -> Self {
+        Literal::Text(s)
+    }
+}
+
+impl Literal<'_> {
+    fn raw(self) -> sys::Literal {
+        match self {
+            Literal::Int(n) => sys::Literal { kind: (n < 0) as c_int, number: n as u64, text: ptr::null(), length: 0 },
+            Literal::Text(s) => {
+                sys::Literal { kind: 2, number: 0, text: s.as_ptr() as *const c_char, length: s.len() }
+            }
+            Literal::Nil => sys::Literal { kind: 4, number: 0, text: ptr::null(), length: 0 },
+        }
+    }
+}
+
+/// Builds a history call by call.  Failures are reported by `finish`.
+pub struct Builder(*mut c_void);
+
+/// A transaction of a builder.
+#[derive(Debug, Clone, Copy)]
+pub struct Txn(c_uint);
+
+impl Builder {
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Builder {
+        let b = unsafe { sys::insula_builder_new() };
+        assert!(!b.is_null(), "out of memory");
+        Builder(b)
+    }
+
+    /// Every register starts as this; without it as nil.
+    pub fn initial<'a>(&mut self, value: impl Into<Literal<'a>>) {
+        unsafe { sys::insula_initial(self.0, value.into().raw()) }
+    }
+
+    /// A transaction at the end of its session.
+    pub fn begin<'a>(&mut self, session: impl Into<Literal<'a>>) -> Txn {
+        unsafe { Txn(sys::insula_begin(self.0, sys::insula_builder_session(self.0, session.into().raw()))) }
+    }
+
+    pub fn read<'a, 'b>(&mut self, t: Txn, key: impl Into<Literal<'a>>, value: impl Into<Literal<'b>>) {
+        unsafe { sys::insula_read(self.0, t.0, key.into().raw(), value.into().raw()) }
+    }
+
+    pub fn read_list<'a>(&mut self, t: Txn, key: impl Into<Literal<'a>>, elements: &[Literal<'_>]) {
+        let raw: Vec<sys::Literal> = elements.iter().map(|e| e.raw()).collect();
+        unsafe { sys::insula_read_list(self.0, t.0, key.into().raw(), raw.as_ptr(), raw.len()) }
+    }
+
+    pub fn write<'a, 'b>(&mut self, t: Txn, key: impl Into<Literal<'a>>, value: impl Into<Literal<'b>>) {
+        unsafe { sys::insula_write(self.0, t.0, key.into().raw(), value.into().raw()) }
+    }
+
+    pub fn append<'a, 'b>(&mut self, t: Txn, key: impl Into<Literal<'a>>, value: impl Into<Literal<'b>>) {
+        unsafe { sys::insula_append(self.0, t.0, key.into().raw(), value.into().raw()) }
+    }
+
+    /// Nanoseconds on one clock for all sessions.
+    pub fn times(&mut self, t: Txn, begin: Option<i64>, end: Option<i64>) {
+        unsafe { sys::insula_times(self.0, t.0, begin.unwrap_or(NO_TIME), end.unwrap_or(NO_TIME)) }
+    }
+
+    pub fn commit(&mut self, t: Txn) {
+        unsafe { sys::insula_commit(self.0, t.0) }
+    }
+
+    pub fn abort(&mut self, t: Txn) {
+        unsafe { sys::insula_abort(self.0, t.0) }
+    }
+
+    /// The client does not know whether it committed.
+    pub fn unknown(&mut self, t: Txn) {
+        unsafe { sys::insula_unknown(self.0, t.0) }
+    }
+
+    pub fn finish(mut self) -> Result<History, Error> {
+        let mut e = no_error();
+        let b = std::mem::replace(&mut self.0, ptr::null_mut());
+        let h = unsafe { sys::insula_builder_finish(b, &mut e) };
+        if h.is_null() {
+            Err(failure(&e))
+        } else {
+            Ok(History(h))
+        }
+    }
+}
+
+impl Drop for Builder {
+    fn drop(&mut self) {
+        unsafe { sys::insula_builder_free(self.0) }
+    }
+}
+
+/// A finished history.
+pub struct History(*mut c_void);
+
+// A finished history is read-only.
+unsafe impl Send for History {}
+unsafe impl Sync for History {}
+
+impl Drop for History {
+    fn drop(&mut self) {
+        unsafe { sys::insula_history_free(self.0) }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    pub level: String,
+    /// "pass", "fail" or "unknown", then with a reason
+    pub verdict: String,
+    pub reason: Option<String>,
+    pub anomalies: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Party {
+    pub id: String,
+    /// None for the initial transaction
+    pub session: Option<String>,
+    pub operations: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edge {
+    pub from: String,
+    pub to: String,
+    /// "so", "wr", "ww", "rw", "rt" or "co"
+    pub kind: String,
+    pub why: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Anomaly {
+    pub name: String,
+    pub breaks: String,
+    pub headline: String,
+    pub transactions: Vec<Party>,
+    pub edges: Vec<Edge>,
+}
+
+/// What a check found.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    pub verdicts: Vec<Verdict>,
+    pub anomalies: Vec<Anomaly>,
+    /// the strongest levels that passed
+    pub maximal: Vec<String>,
+    /// the text report
+    pub report: String,
+}
+
+impl Outcome {
+    /// "pass", "fail", "unknown"; None for a level that was not asked for.
+    pub fn verdict(&self, level: &str) -> Option<&str> {
+        self.verdicts.iter().find(|v| v.level == level).map(|v| v.verdict.as_str())
+    }
+}
+
+/// All that `get` hands out before its first NULL.
+fn each<T>(get: impl Fn(usize) -> *const c_void, make: impl Fn(*const c_void) -> T) -> Vec<T> {
+    (0..).map(get).take_while(|p| !p.is_null()).map(make).collect()
+}
+
+fn owned(p: *const c_char) -> String {
+    text(p).unwrap_or_default()
+}
+
+unsafe fn anomaly_of(f: *const c_void) -> Anomaly {
+    Anomaly {
+        name: owned(sys::insula_finding_name(f)),
+        breaks: owned(sys::insula_finding_breaks(f)),
+        headline: owned(sys::insula_finding_headline(f)),
+        transactions: each(
+            |i| sys::insula_finding_txn(f, i),
+            |t| Party {
+                id: owned(sys::insula_txn_id(t)),
+                session: text(sys::insula_txn_session(t)),
+                operations: each(|i| sys::insula_txn_operation(t, i), |o| owned(sys::insula_operation_text(o))),
+            },
+        ),
+        edges: each(
+            |i| sys::insula_finding_edge(f, i),
+            |e| Edge {
+                from: owned(sys::insula_edge_from(e)),
+                to: owned(sys::insula_edge_to(e)),
+                kind: owned(sys::insula_edge_type(e)),
+                why: owned(sys::insula_edge_why(e)),
+            },
+        ),
+    }
+}
+
+unsafe fn verdict_of(v: *const c_void) -> Verdict {
+    Verdict {
+        level: owned(sys::insula_verdict_level(v)),
+        verdict: owned(sys::insula_verdict_verdict(v)),
+        reason: text(sys::insula_verdict_reason(v)),
+        anomalies: (0..).map_while(|i| text(sys::insula_verdict_anomaly(v, i))).collect(),
+    }
+}
+
+impl History {
+    /// Read a file in any format that insula knows.
+    pub fn load(path: &str) -> Result<History, Error> {
+        let (path, mut e) = (c_string(path)?, no_error());
+        let h = unsafe { sys::insula_load(path.as_ptr(), ptr::null(), &mut e) };
+        if h.is_null() {
+            Err(failure(&e))
+        } else {
+            Ok(History(h))
+        }
+    }
+
+    /// Decide levels ("rc,si"), or with None all that the history can decide.
+    pub fn check(&self, levels: Option<&str>) -> Result<Outcome, Error> {
+        let levels = levels.map(c_string).transpose()?;
+        let options = sys::CheckOptions {
+            levels: levels.as_ref().map_or(ptr::null(), |l| l.as_ptr()),
+            timeout_s: 0.0,
+            memory_limit: 0,
+            threads: 0,
+            max_listed: 0,
+            certificate: ptr::null(),
+            progress: None,
+            progress_context: ptr::null_mut(),
+        };
+        let mut e = no_error();
+        unsafe {
+            let r = sys::insula_check(self.0, &options, &mut e);
+            if r.is_null() {
+                return Err(failure(&e));
+            }
+            let outcome = self.outcome(r);
+            sys::insula_result_free(r);
+            outcome
+        }
+    }
+
+    unsafe fn outcome(&self, r: *mut c_void) -> Result<Outcome, Error> {
+        let mut e = no_error();
+        let w = sys::insula_walk_new(self.0, r, &mut e);
+        if w.is_null() {
+            return Err(failure(&e));
+        }
+        let verdicts = each(|i| sys::insula_walk_verdict(w, i), |v| verdict_of(v));
+        let anomalies = each(|i| sys::insula_walk_finding(w, i), |f| anomaly_of(f));
+        sys::insula_walk_free(w);
+        let maximal = (0..).map_while(|i| text(sys::insula_result_maximal(r, i))).collect();
+        Ok(Outcome { verdicts, anomalies, maximal, report: self.report(r)? })
+    }
+
+    unsafe fn report(&self, r: *mut c_void) -> Result<String, Error> {
+        let (mut at, mut length, mut e) = (ptr::null_mut(), 0, no_error());
+        let (kind, path) = (c_string("text")?, c_string("history")?);
+        let out = sys::open_memstream(&mut at, &mut length);
+        if out.is_null() {
+            return Err(Error { status: 3, message: "out of memory".into() });
+        }
+        let item =
+            sys::ReportItem { path: path.as_ptr(), history: self.0, result: r, error: ptr::null(), run: ptr::null() };
+        let status = sys::insula_report(kind.as_ptr(), &item, 1, ptr::null(), out, &mut e);
+        sys::fclose(out);
+        let report = text(at).unwrap_or_default();
+        sys::free(at as *mut c_void);
+        if status != 0 {
+            return Err(failure(&e));
+        }
+        Ok(report)
+    }
+}
+
+/// Panics with the text report unless the level holds; what is not decided does not hold.
+pub fn assert_isolation(history: &History, level: &str) {
+    match history.check(Some(level)) {
+        Ok(outcome) if outcome.verdicts.iter().all(|v| v.verdict == "pass") => (),
+        Ok(outcome) => panic!("isolation {} does not hold\n\n{}", level, outcome.report),
+        Err(e) => panic!("isolation {} could not be checked: {}", level, e),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lost_update() -> History {
+        let mut b = Builder::new();
+        b.initial(0);
+        for value in [1, 2] {
+            let t = b.begin(value);
+            b.read(t, "x", 0);
+            b.write(t, "x", value);
+            b.commit(t);
+        }
+        b.finish().unwrap()
+    }
+
+    #[test]
+    fn a_lost_update_is_found() {
+        let outcome = lost_update().check(None).unwrap();
+        assert_eq!(outcome.verdict("ser"), Some("fail"));
+        assert_eq!(outcome.maximal, ["pc"]);
+        let a = &outcome.anomalies[0];
+        assert_eq!(a.name, "LostUpdate");
+        assert_eq!(a.transactions[0].operations, ["r(x)=0", "w(x)=1"]);
+        assert_eq!(a.edges[0].from, a.edges.last().unwrap().to);
+        assert!(outcome.report.contains("LostUpdate"));
+    }
+
+    #[test]
+    fn weaker_levels_hold() {
+        assert_isolation(&lost_update(), "rc");
+    }
+
+    #[test]
+    #[should_panic(expected = "LostUpdate")]
+    fn an_assertion_fails_with_the_report() {
+        assert_isolation(&lost_update(), "si");
+    }
+
+    #[test]
+    fn lists_times_and_outcomes() {
+        let mut b = Builder::new();
+        let t = b.begin("a");
+        b.append(t, "l", 1);
+        b.times(t, Some(1), Some(2));
+        b.commit(t);
+        let t = b.begin("a");
+        b.append(t, "l", 2);
+        b.abort(t);
+        let t = b.begin("b");
+        b.read_list(t, "l", &[Literal::Int(1), Literal::Int(2)]);
+        b.commit(t);
+        let t = b.begin("c");
+        b.append(t, "l", 3);
+        b.unknown(t);
+        let outcome = b.finish().unwrap().check(Some("rc")).unwrap();
+        assert_eq!(outcome.anomalies[0].name, "AbortedRead");
+    }
+
+    #[test]
+    fn errors_have_their_message() {
+        let e = History::load("is-not-there.edn").err().unwrap();
+        assert!(e.message.contains("is-not-there.edn"));
+        assert!(lost_update().check(Some("nonsense")).is_err());
+        assert!(History::load("with\0zero").is_err());
+    }
+
+    #[test]
+    fn threads_share_a_history() {
+        let h = std::sync::Arc::new(lost_update());
+        let threads: Vec<_> = (0..4)
+            .map(|_| {
+                let h = h.clone();
+                std::thread::spawn(move || h.check(None).unwrap().maximal)
+            })
+            .collect();
+        for t in threads {
+            assert_eq!(t.join().unwrap(), ["pc"]);
+        }
+    }
+
+    #[test]
+    fn the_version_is_that_of_the_crate() {
+        assert_eq!(version(), include_str!("../Cargo.toml").split("version = \"").nth(1).unwrap().split('"').next().unwrap());
+    }
+}
