@@ -3,16 +3,33 @@
 
 #include <string.h>
 
-void ins_certificate_commits(struct ins_certificate *c, enum ins_level level,
-                             const ins_txn *order, uint32_t n)
+static void put_order(struct ins_certificate *c, const ins_txn *order, uint32_t n)
 {
-    ins_certificate_head(c, level, "pass");
     ins_buf_text(&c->text, "order");
     for (uint32_t i = 0; i < n; i++) {
         ins_buf_char(&c->text, ' ');
         ins_buf_u64(&c->text, order[i]);
     }
     ins_buf_text(&c->text, "\nend\n");
+}
+
+void ins_certificate_commits(struct ins_certificate *c, enum ins_level level,
+                             const ins_txn *order, uint32_t n)
+{
+    ins_certificate_head(c, level, "pass");
+    put_order(c, order, n);
+}
+
+void ins_certificate_sources(struct ins_certificate *c, const struct ins_history *h,
+                             enum ins_level level, struct ins_sources sources,
+                             const ins_txn *order, uint32_t n)
+{
+    ins_certificate_head(c, level, "pass");
+    for (uint32_t i = 0; i < sources.n; i++)
+        if (sources.from[i] != INS_NONE &&
+            h->op_from[sources.op[i]] == INS_FROM_AMBIGUOUS)
+            ins_buf_fmt(&c->text, "choose %u %u\n", sources.op[i], sources.from[i]);
+    put_order(c, order, n);
 }
 
 /* The writer of read r, for it and those that repeat it: from ra on they agree. */

@@ -640,12 +640,24 @@ static enum ins_status try_strong(const struct ins_history *h,
     return st;
 }
 
+/* Is a level left to decide? */
+static bool is_left(const struct ins_strong_options *o, const struct ins_result *r)
+{
+    INS_EACH_LEVEL(l, o->levels)
+        if (r->level[l].verdict == INS_NOT_ASKED &&
+            !(ins_result_with(r, INS_PASS) & ins_level_above(l)))
+            return true;
+    return false;
+}
+
 enum ins_status ins_ambiguous_check(const struct ins_history *h,
                                     const struct ins_strong_options *o,
                                     struct ins_result *r, struct ins_error *err)
 {
-    enum ins_status st =
-        h->n_ambiguous || h->has_open_lists ? try_strong(h, o, r, err) : INS_OK;
+    ins_view_levels(h, o, r);
+    enum ins_status st = (h->n_ambiguous || h->has_open_lists) && is_left(o, r)
+                             ? try_strong(h, o, r, err)
+                             : INS_OK;
     if (st != INS_OK)
         return st;
     INS_EACH_LEVEL_DOWN(level, o->levels) {

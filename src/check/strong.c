@@ -3,6 +3,7 @@
 #include "certificate/certificate.h"
 #include "engine/search.h"
 #include "explain/anomaly.h"
+#include "witness/view.h"
 #include "witness/window.h"
 
 /* Up to this many candidates a read, on average, the engine does well by itself. */
@@ -251,15 +252,20 @@ static bool find_witness(const struct ins_script *s, enum ins_level level,
     return found;
 }
 
-/* Could a witness for this level tell something new? */
+/* Would a witness for this level say something new? */
+static bool is_open(const struct ins_result *r, enum ins_level level)
+{
+    return r->level[level].verdict == INS_NOT_ASKED &&
+           !(ins_result_with(r, INS_PASS) & ins_level_above(level)) &&
+           !(ins_result_with(r, INS_FAIL) & ins_level_below(level));
+}
+
 static bool wants_witness(const struct ins_history *h, const struct ins_result *r,
                           enum ins_level level)
 {
     const struct ins_model m = ins_model_of(level);
     return m.forbids == INS_FORBIDS_CYCLE && (h->has_times || !m.real_time) &&
-           r->level[level].verdict == INS_NOT_ASKED &&
-           !(ins_result_with(r, INS_PASS) & ins_level_above(level)) &&
-           !(ins_result_with(r, INS_FAIL) & ins_level_below(level));
+           is_open(r, level);
 }
 
 /* Where values repeat a lot, a witness by value is easier to find than a choice among
@@ -271,10 +277,49 @@ static void find_witnesses(const struct ins_history *h,
     /* A script knows plain reads of values; it would run past those out of a set. */
     if (h->has_lists || h->statements.n || !has_many_candidates(h))
         return;
-    if (ins_script_init(&s, h, o->limit))
+    if (ins_script_init(&s, h, false, o->limit))
         INS_EACH_LEVEL_DOWN(level, o->levels) {
             if (wants_witness(h, r, level) && !find_witness(&s, level, o, r) &&
                 ins_limit_hit(o->limit))
+                break;
+        }
+    ins_script_release(&s);
+}
+
+static void find_view(const struct ins_script *s, enum ins_level level,
+                      const struct ins_strong_options *o, struct ins_result *r)
+{
+    const int64_t start = ins_now_ns();
+    struct ins_view v;
+    if (ins_view_search(&v, s, ins_model_of(level).forbids, o->limit)) {
+        struct ins_certificate *c =
+            o->certificate ? ins_certificate_get(r, s->h) : NULL;
+        const struct ins_sources sources = {s->read_op, v.source,
+                                            s->read_off[s->h->n_txns]};
+        if (c)
+            ins_certificate_sources(c, s->h, level, sources, v.order.at,
+                                    (uint32_t)v.order.len);
+        r->level[level].verdict = INS_PASS;
+    }
+    ins_view_release(&v);
+    r->level[level].seconds += (double)(ins_now_ns() - start) * 1e-9;
+}
+
+void ins_view_levels(const struct ins_history *h, const struct ins_strong_options *o,
+                     struct ins_result *r)
+{
+    const ins_levels levels =
+        o->levels &
+        ins_levels_of(INS_BASE(RC) | INS_BASE(RA) | INS_BASE(CC) | INS_BASE(PSI),
+                      INS_AS_IS);
+    struct ins_script s;
+    if (!levels || !h->n_ambiguous || h->has_lists || h->statements.n)
+        return;
+    if (ins_script_init(&s, h, true, o->limit))
+        INS_EACH_LEVEL_DOWN(level, levels) {
+            if (is_open(r, level))
+                find_view(&s, level, o, r);
+            if (ins_limit_hit(o->limit))
                 break;
         }
     ins_script_release(&s);
@@ -351,6 +396,7 @@ enum ins_status ins_strong_check(const struct ins_history *h,
                                  struct ins_result *r, struct ins_error *err)
 {
     const size_t first = r->anomaly.len;
+    ins_view_levels(h, o, r);
     find_witnesses(h, o, r);
     INS_EACH_LEVEL_DOWN(level, o->levels) {
         if (!ins_model_of(level).versions || r->level[level].verdict != INS_NOT_ASKED)

@@ -31,6 +31,11 @@ enum ins_status ins_ambiguous_check(const struct ins_history *h,
                                     const struct ins_strong_options *o,
                                     struct ins_result *r, struct ins_error *err);
 
+/* Where values repeat: find witnesses for those of rc, ra, cc and psi that are asked
+ * for.  Quick; leaves open what it does not find. */
+void ins_view_levels(const struct ins_history *h, const struct ins_strong_options *o,
+                     struct ins_result *r);
+
 /* Decide one level: by what is known of others, or by looking (`check`). */
 typedef enum ins_status ins_level_check(const struct ins_history *h,
                                         enum ins_level level,

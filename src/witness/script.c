@@ -48,14 +48,15 @@ static void mark_counts(struct ins_script *s)
 }
 
 /* One that may count and has a faulty read, or two that disagree, cannot. */
-static bool could_count(const struct ins_history *h, ins_txn t)
+static bool could_count(const struct ins_script *s, ins_txn t)
 {
+    const struct ins_history *h = s->h;
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
         if (ins_is_write(h, op))
             continue;
         if (h->op_from[op] >= INS_FROM_THIN_AIR)
             return false;
-        for (uint32_t o = h->txn_op[t]; o < op; o++)
+        for (uint32_t o = h->txn_op[t]; !s->repeats && o < op; o++)
             if (is_external(h->op_from[op]) && ins_reads_key(h, o, ins_op_key(h, op)) &&
                 is_external(h->op_from[o]) && h->op_value[o] != h->op_value[op])
                 return false;
@@ -77,7 +78,7 @@ static size_t fill_entries(struct ins_script *s, struct use *use)
     for (ins_txn t = 0; t < h->n_txns; t++) {
         s->read_off[t] = n_reads;
         s->write_off[t] = n_writes;
-        if (s->may_count[t] && !could_count(h, t))
+        if (s->may_count[t] && !could_count(s, t))
             s->may_count[t] = 0;
         if (!s->counts[t] && !s->may_count[t])
             continue;
@@ -87,8 +88,9 @@ static size_t fill_entries(struct ins_script *s, struct use *use)
                 add_use(use, &n, k, h->op_value[op], h->n_ops + n_writes);
                 s->write[n_writes++].key = k;
             } else if (ins_has_result(h, op) && is_external(h->op_from[op]) &&
-                       !read_before(s, s->read_off[t], n_reads, k)) {
+                       (s->repeats || !read_before(s, s->read_off[t], n_reads, k))) {
                 add_use(use, &n, k, h->op_value[op], n_reads);
+                s->read_op[n_reads] = op;
                 s->read[n_reads++].key = k;
             }
         }
@@ -120,24 +122,25 @@ static void number_values(struct ins_script *s, struct use *use, size_t n)
     s->n_values = value + 1;
 }
 
-bool ins_script_init(struct ins_script *s, const struct ins_history *h,
+bool ins_script_init(struct ins_script *s, const struct ins_history *h, bool repeats,
                      struct ins_limit *limit)
 {
     const uint64_t entries = (uint64_t)h->n_ops + h->n_keys;
-    *s = (struct ins_script){.h = h};
+    *s = (struct ins_script){.h = h, .repeats = repeats};
     if (h->n_ops > UINT32_MAX / 2 - h->n_keys ||
-        ins_limit_memory(limit, entries * (sizeof(struct use) + 16)))
+        ins_limit_memory(limit, entries * (sizeof(struct use) + 20)))
         return false;
     s->read_off = INS_NEW(uint32_t, (size_t)h->n_txns + 1);
     s->write_off = INS_NEW(uint32_t, (size_t)h->n_txns + 1);
     s->read = INS_NEW(struct ins_access, h->n_ops);
     s->write = INS_NEW(struct ins_access, h->n_ops);
+    s->read_op = INS_NEW(uint32_t, h->n_ops);
     s->initial = INS_NEW0(uint32_t, h->n_keys);
     s->counts = INS_NEW0(uint8_t, h->n_txns);
     s->may_count = INS_NEW0(uint8_t, h->n_txns);
     struct use *use = INS_NEW(struct use, entries);
-    const bool ok = s->read_off && s->write_off && s->read && s->write && s->initial &&
-                    s->counts && s->may_count && use;
+    const bool ok = s->read_off && s->write_off && s->read && s->write && s->read_op &&
+                    s->initial && s->counts && s->may_count && use;
     if (ok) {
         mark_counts(s);
         number_values(s, use, fill_entries(s, use));
@@ -152,6 +155,7 @@ void ins_script_release(struct ins_script *s)
     ins_free(s->write_off);
     ins_free(s->read);
     ins_free(s->write);
+    ins_free(s->read_op);
     ins_free(s->initial);
     ins_free(s->counts);
     ins_free(s->may_count);

@@ -17,20 +17,22 @@ struct ins_access {
 
 struct ins_script {
     const struct ins_history *h;
-    /* By transaction, n_txns + 1 offsets: external reads, one a key, and final writes.
-     */
+    /* By transaction, n_txns + 1 offsets: external reads, in program order and one a
+     * key unless `repeats`, and final writes. */
     uint32_t *read_off, *write_off;
     struct ins_access *read, *write;
+    uint32_t *read_op; /* by read: its operation */
     uint32_t *initial; /* by key: its first value */
     /* By transaction: it must be in every witness; it may be (indeterminate, and some
      * read may be from it). */
     uint8_t *counts, *may_count;
     uint32_t n_values;
+    bool repeats; /* reads of one key in one transaction may differ: each is there */
 };
 
 /* False when memory or the limit ends it; *s is to be released in any case.  The
  * history has no lists and no faulty reads. */
-bool ins_script_init(struct ins_script *s, const struct ins_history *h,
+bool ins_script_init(struct ins_script *s, const struct ins_history *h, bool repeats,
                      struct ins_limit *limit);
 void ins_script_release(struct ins_script *s);
 

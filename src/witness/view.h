@@ -1,0 +1,33 @@
+/* view.h - witnesses for rc, ra, cc and psi: an order of commits, and whom each read is
+ * from.
+ *
+ * Where values repeat, an order of commits leaves little to choose: among the writers
+ * of a value before it, a read has better and worse ones, and the best can be found one
+ * transaction at a time. */
+#ifndef INS_VIEW_H
+#define INS_VIEW_H
+
+#include "base/vec.h"
+#include "level/level.h"
+#include "witness/script.h"
+
+struct ins_view {
+    const struct ins_script *s; /* with `repeats` */
+    enum ins_forbids forbids;   /* INS_FORBIDS_NON_MONOTONIC, _FRACTURED, _NON_CAUSAL or
+                                   _ONE_RW */
+    struct ins_vec_u32 order; /* the transactions that count, in the order of commits */
+    uint32_t *source; /* by read of the script: its writer; INS_NONE where its reader
+                         does not count */
+};
+
+/* Look for a witness of the level that forbids this.  False says nothing about the
+ * history.  The view is to be released in any case. */
+bool ins_view_search(struct ins_view *v, const struct ins_script *s,
+                     enum ins_forbids forbids, struct ins_limit *limit);
+void ins_view_release(struct ins_view *v);
+
+/* Does it hold?  Straight from the definitions: what was found is believed after this
+ * alone. */
+bool ins_view_holds(const struct ins_view *v, struct ins_limit *limit);
+
+#endif
