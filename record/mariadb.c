@@ -571,7 +571,9 @@ static enum ins_answer rollback(struct ins_connection *base)
     return simple(base, "ROLLBACK");
 }
 
-/* Fetch the only row.  *found tells whether there was one. */
+/* Fetch the only row.  *found tells whether there was one.  The end is read as well:
+ * an error may follow a row (Galera aborts a transaction in the middle of a result),
+ * and mysql_stmt_free_result would pass over it. */
 static enum ins_answer fetch(struct connection *c, int64_t key, bool *found)
 {
     MYSQL_STMT *s = c->statement[READ];
@@ -581,10 +583,10 @@ static enum ins_answer fetch(struct connection *c, int64_t key, bool *found)
     if (answer != INS_DONE)
         return answer;
     int rc = c->lib->mysql_stmt_fetch(s);
-    if (rc == 1)
-        answer = judge_statement(c, s);
     *found = rc == 0 || rc == MYSQL_DATA_TRUNCATED;
-    if (rc == MYSQL_DATA_TRUNCATED) {
+    if (rc == 1 || (*found && c->lib->mysql_stmt_fetch(s) == 1))
+        answer = judge_statement(c, s);
+    if (rc == MYSQL_DATA_TRUNCATED && answer == INS_DONE) {
         (void)snprintf(c->base.message, sizeof c->base.message, "a list is too long");
         answer = INS_ERROR;
     }

@@ -82,6 +82,15 @@ fork="--db postgres:?standbys=1 --isolation repeatable-read --workload fork --se
     nothing_is_left
 }
 
+# An abort may come between a row and the end of its result: the client must look.
+@test "Galera: what is aborted in the middle of a result is aborted" {
+    need_galera
+    each_seed --db 'galera:?innodb_snapshot_isolation=ON' --isolation repeatable-read --workload append \
+        --sessions 12 --keys 30 --time-limit "${SECONDS_EACH:-8}"
+    all_are si pass
+    nothing_is_left
+}
+
 @test "Galera: stale reads without wsrep_sync_wait, none with it" {
     need_galera
     each_seed --db 'galera:?wsrep_sync_wait=0' --isolation repeatable-read --workload fork \
