@@ -227,22 +227,30 @@ static void say_lost_update(struct ins_buf *b, const struct ins_story *s)
     ins_buf_text(b, " updated the same version: one of the updates is lost.");
 }
 
-/* A pair that contradicts session order or real time: who came later missed a write. */
+/* A pair that contradicts session order or real time: who came later missed a write, or
+ * its own is the older version. */
 static bool say_overlooked(struct ins_buf *b, const struct ins_story *s)
 {
     const struct ins_anomaly *a = s->a;
     if (a->n_cycle != 2)
         return false;
-    const bool swap = a->edge[0].type == INS_RW;
+    const bool swap = a->edge[0].type == INS_RW || a->edge[0].type == INS_WW;
     const struct ins_edge *order = &a->edge[swap];
     const struct ins_edge *miss = &a->edge[!swap];
-    if (miss->type != INS_RW || (order->type != INS_RT && order->type != INS_SO))
+    if ((miss->type != INS_RW && (miss->type != INS_WW || miss->key == INS_NONE)) ||
+        (order->type != INS_RT && order->type != INS_SO))
         return false;
     ins_say_txn(b, s->h, miss->from);
     ins_buf_text(b, order->type == INS_RT ? " began after " : " comes after ");
     ins_say_txn(b, s->h, miss->to);
     ins_buf_text(b, order->type == INS_RT ? " had ended" : " in their session");
-    ins_buf_text(b, ", and yet it missed its ");
+    if (miss->type == INS_RW) {
+        ins_buf_text(b, ", and yet it missed its ");
+    } else {
+        ins_buf_text(b, ", and yet its ");
+        ins_say_written(b, s->h, miss->from, miss->key);
+        ins_buf_text(b, " is older than ");
+    }
     ins_say_written(b, s->h, miss->to, miss->key);
     ins_buf_char(b, '.');
     return true;
@@ -443,5 +451,10 @@ void ins_say_headline(struct ins_buf *b, const struct ins_story *s)
     say_what(b, s);
     if (s->a->lost)
         say_unseen(b, s);
+    const enum ins_guarantee broken = ins_guarantee_of(s->a);
+    if (broken) {
+        ins_buf_char(b, ' ');
+        ins_say_guarantee(b, broken);
+    }
     say_places(b, s);
 }

@@ -46,6 +46,19 @@ bool ins_edge_misses(const struct ins_anomaly *a, const struct ins_edge *e,
 /* "session 3 on standby": the lane of transaction number i of the story. */
 void ins_say_lane(struct ins_buf *b, const struct ins_story *s, uint32_t i);
 void ins_say_headline(struct ins_buf *b, const struct ins_story *s);
+/* The session guarantee that an anomaly breaks, when it is one of the four. */
+enum ins_guarantee {
+    INS_NO_GUARANTEE,
+    INS_READ_YOUR_WRITES,
+    INS_MONOTONIC_READS,
+    INS_MONOTONIC_WRITES,
+    INS_WRITES_FOLLOW_READS
+};
+enum ins_guarantee ins_guarantee_of(const struct ins_anomaly *a);
+const char *ins_guarantee_name(enum ins_guarantee g); /* "read your writes" */
+/* That it broke and what it means, as a sentence. */
+void ins_say_guarantee(struct ins_buf *b, enum ins_guarantee g);
+
 /* Why an edge holds, without a full stop. */
 void ins_say_why(struct ins_buf *b, const struct ins_history *h,
                  const struct ins_edge *e);

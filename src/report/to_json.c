@@ -284,6 +284,9 @@ static enum ins_status put_anomaly(struct ins_buf *b,
     ins_buf_text(b, ",\n      \"story\": ");
     ins_say_headline(&text, &s);
     flush_string(b, &text);
+    if (ins_guarantee_of(a))
+        ins_buf_fmt(b, ",\n      \"session_guarantee\": \"%s\"",
+                    ins_guarantee_name(ins_guarantee_of(a)));
     if (a->lost)
         put_lost(b, &s, events);
     if (item->run)
