@@ -474,15 +474,20 @@ static void push_visit(struct ins_survey_graph *g, struct visit v, bool free_mov
     ins_vec_visit_push(&g->visit, v);
 }
 
+static enum ins_edge_type edge_type(enum arc_type type)
+{
+    static const enum ins_edge_type types[] = {
+        [ARC_WW] = INS_WW, [ARC_WW_READ] = INS_WW, [ARC_WR] = INS_WR,
+        [ARC_RW] = INS_RW, [ARC_SO] = INS_SO,      [ARC_RT] = INS_RT};
+    return types[type];
+}
+
 /* The way to visit `last`, and then by link `closing` back to the start, as edges
  * between transactions.  False when it meets a transaction twice. */
 static bool take_path(const struct ins_survey_graph *g, const struct visit *visit,
                       uint32_t last, const struct link *closing,
                       struct ins_vec_arc *cycle)
 {
-    static const enum ins_edge_type types[] = {
-        [ARC_WW] = INS_WW, [ARC_WW_READ] = INS_WW, [ARC_WR] = INS_WR,
-        [ARC_RW] = INS_RW, [ARC_SO] = INS_SO,      [ARC_RT] = INS_RT};
     const uint32_t n = g->f->h->n_txns;
     struct ins_vec_u32 way = {0}; /* links, last first */
     cycle->len = 0;
@@ -493,8 +498,8 @@ static bool take_path(const struct ins_survey_graph *g, const struct visit *visi
     for (size_t i = way.len + 1; i-- > 0;) {
         const struct link *l = i ? &g->link[way.at[i - 1]] : closing;
         if (!is_free(l->type))
-            open =
-                (struct ins_arc){from, INS_NONE, types[l->type], l->what, l->version};
+            open = (struct ins_arc){from, INS_NONE, edge_type(l->type), l->what,
+                                    l->version};
         if (l->to >= n)
             continue;
         open.to = from = l->to;
@@ -570,6 +575,75 @@ static bool accept(struct ins_survey_graph *g, const struct visit *visit, uint32
     return cycle->len > 1 && is_cycle_of(kind, suffix, met) &&
            !has_lost_update(g->f, cycle);
 }
+
+/* ---- pairs ---- */
+
+/* Do the two edges make a cycle of the kind?  Then it is in *cycle. */
+static bool is_pair(const struct ins_survey_graph *g, ins_txn t,
+                    const struct link *there, const struct link *back,
+                    enum ins_kind kind, enum ins_suffix suffix,
+                    struct ins_vec_arc *cycle)
+{
+    const unsigned met =
+        meet(meet(0, there->type, suffix, true), back->type, suffix, false);
+    if (!is_cycle_of(kind, suffix, met))
+        return false;
+    cycle->len = 0;
+    ins_vec_arc_push(cycle, (struct ins_arc){t, there->to, edge_type(there->type),
+                                             there->what, there->version});
+    ins_vec_arc_push(cycle, (struct ins_arc){there->to, t, edge_type(back->type),
+                                             back->what, back->version});
+    if (cycle->failed)
+        return false;
+    merge_missed(g->f, cycle);
+    return cycle->len == 2 && !has_lost_update(g->f, cycle);
+}
+
+/* Does some edge back from where link l of t leads close a cycle of the kind? */
+static bool closes_pair(struct ins_survey_graph *g, ins_txn t, const struct link *l,
+                        enum ins_kind kind, enum ins_suffix suffix,
+                        struct ins_vec_arc *cycle)
+{
+    const struct ins_history *h = g->f->h;
+    const unsigned arcs = DATA_ARCS & ~(patterns[kind].without | MASK(ARC_LOST));
+    if (suffix == INS_REALTIME)
+        return ins_ended_before(h, l->to, t) &&
+               is_pair(g, t, l, &(struct link){t, INS_NONE, INS_NONE, ARC_RT}, kind,
+                       suffix, cycle);
+    if (suffix == INS_PROCESS)
+        return h->txn_session[l->to] == h->txn_session[t] && l->to < t &&
+               is_pair(g, t, l, &(struct link){t, INS_NONE, INS_NONE, ARC_SO}, kind,
+                       suffix, cycle);
+    for (uint64_t e = g->off[l->to]; e < g->off[l->to + 1]; e++) {
+        g->work++;
+        if (g->link[e].to == t && arcs & MASK(g->link[e].type) &&
+            is_pair(g, t, l, &g->link[e], kind, suffix, cycle))
+            return true;
+    }
+    return false;
+}
+
+/* Some two transactions of component c that make a cycle of the kind.  Cheaper than a
+ * search, and nothing is shorter. */
+static bool find_pair(struct ins_survey_graph *g, uint32_t c, enum ins_kind kind,
+                      enum ins_suffix suffix, struct ins_vec_arc *cycle)
+{
+    const unsigned arcs = DATA_ARCS & ~(patterns[kind].without | MASK(ARC_LOST));
+    for (uint32_t i = g->member_off.at[c];
+         i < g->member_off.at[c + 1] && g->work < MOST_WORK; i++) {
+        const ins_txn t = g->member.at[i];
+        for (uint64_t e = g->off[t]; e < g->off[t + 1]; e++) {
+            const struct link *l = &g->link[e];
+            g->work++;
+            if (arcs & MASK(l->type) && g->component[l->to] == c &&
+                closes_pair(g, t, l, kind, suffix, cycle))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* ---- search for longer ones ---- */
 
 /* The shortest cycle of the kind through `start`, no longer than `most` edges. */
 static bool search_from(struct ins_survey_graph *g, uint32_t start, enum ins_kind kind,
@@ -682,6 +756,9 @@ bool ins_survey_graph_cycle(struct ins_survey_graph *g, uint32_t c, enum ins_kin
 {
     g->work = 0;
     g->crooked = false;
+    if (find_pair(g, c, kind, suffix, cycle))
+        return true;
+    g->work = 0;
     return search_all(g, c, kind, suffix, cycle, false) ||
            (g->crooked && search_all(g, c, kind, suffix, cycle, true));
 }
