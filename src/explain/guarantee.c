@@ -76,6 +76,39 @@ static struct way known_by(const struct ins_anomaly *a, const struct ins_edge *e
     return w;
 }
 
+/* The edge that the version order of RW edge e rests on, when that is what a reader
+ * saw.
+ */
+static const struct ins_edge *seen_order(const struct ins_anomaly *a,
+                                         const struct ins_edge *e)
+{
+    const struct ins_edge *order = e;
+    while (order->n_path == 1 && order->rule != INS_WHY_OVERWRITE &&
+           a->edge[order->path].type == INS_WW)
+        order = &a->edge[order->path];
+    return order->rule == INS_WHY_OVERWRITE && order->reader != INS_NONE ? order : NULL;
+}
+
+bool ins_dispute_of(const struct ins_anomaly *a, struct ins_dispute *d)
+{
+    const struct ins_edge *miss = NULL;
+    for (uint32_t i = 0; i < a->n_cycle; i++) {
+        if (a->edge[i].type != INS_RW)
+            continue;
+        if (miss)
+            return false;
+        miss = &a->edge[i];
+    }
+    const struct ins_edge *other = miss ? seen_order(a, miss) : NULL;
+    if (!other || other->to != miss->to || other->from != miss->other ||
+        other->reader == miss->from || other->key != miss->key)
+        return false;
+    *d = (struct ins_dispute){.reader = {miss->from, other->reader},
+                              .writer = {other->from, other->to},
+                              .key = miss->key};
+    return true;
+}
+
 enum ins_guarantee ins_guarantee_of(const struct ins_anomaly *a)
 {
     enum ins_guarantee found = INS_NO_GUARANTEE;
@@ -83,6 +116,8 @@ enum ins_guarantee ins_guarantee_of(const struct ins_anomaly *a)
         const struct ins_edge *e = &a->edge[i];
         ins_txn writer, reader;
         const bool missed = ins_edge_misses(a, e, &writer, &reader);
+        if (missed && e->type == INS_RW && seen_order(a, e))
+            continue;
         const struct way w =
             missed && e->type == INS_CO ? known_by(a, e) : rest_of(a, i);
         found = missed ? of_reader(&w)

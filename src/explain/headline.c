@@ -256,6 +256,32 @@ static bool say_overlooked(struct ins_buf *b, const struct ins_story *s)
     return true;
 }
 
+/* Two readers that came after each other's writes. */
+static bool say_dispute(struct ins_buf *b, const struct ins_story *s)
+{
+    struct ins_dispute d;
+    if (!ins_dispute_of(s->a, &d))
+        return false;
+    ins_say_txn(b, s->h, d.reader[0]);
+    ins_buf_text(b, " and ");
+    ins_say_txn(b, s->h, d.reader[1]);
+    ins_buf_text(b, " disagree about the order of two writes: ");
+    for (int i = 0; i < 2; i++) {
+        ins_buf_text(b, i ? ", and " : "");
+        ins_say_txn(b, s->h, d.reader[i]);
+        ins_buf_text(b, " read ");
+        ins_say_written(b, s->h, d.writer[i], d.key);
+        ins_buf_text(b, " of ");
+        ins_say_txn(b, s->h, d.writer[i]);
+        ins_buf_text(b, " though it comes after ");
+        ins_say_written(b, s->h, d.writer[!i], d.key);
+        ins_buf_text(b, " of ");
+        ins_say_txn(b, s->h, d.writer[!i]);
+    }
+    ins_buf_char(b, '.');
+    return true;
+}
+
 /* Two inferred orders against each other: say whose reads ask for which. */
 static bool say_opposed(struct ins_buf *b, const struct ins_story *s)
 {
@@ -420,7 +446,7 @@ static void say_what(struct ins_buf *b, const struct ins_story *s)
              (a->kind == INS_NON_MONO_READ_CO || a->kind == INS_FRACTURED_READ_CO ||
               a->kind == INS_CO_CONFLICT_CM))
         say_stale(b, s, stale);
-    else if (!say_overlooked(b, s) && !say_opposed(b, s) &&
+    else if (!say_overlooked(b, s) && !say_dispute(b, s) && !say_opposed(b, s) &&
              (a->kind != INS_G2_ITEM || !say_missed(b, s))) {
         say_names(b, s);
         ins_buf_text(b, cycle_words(a));

@@ -101,8 +101,9 @@ static uint32_t turn(struct ins_vec_edge *edge, uint32_t n_cycle, uint32_t at)
     return n_way + 1;
 }
 
-/* At psi a cycle without an RW is told with one, where an inferred order hides it: two
- * writers of which the one missed the other, or an edge that can be turned. */
+/* A cycle without an RW is told with one, where an inferred order hides it: two writers
+ * of which the one missed the other, or an edge that can be turned.  No dirty write
+ * follows from what readers saw. */
 static uint32_t show_missed(struct ins_vec_edge *edge, uint32_t n_cycle)
 {
     uint32_t turnable = INS_NONE;
@@ -142,7 +143,5 @@ uint32_t ins_retell(struct ins_vec_edge *edge, uint32_t n_cycle, enum ins_level 
         n_cycle = turn(edge, n_cycle, at);
     }
     ins_vec_edge_release(&scratch);
-    return ins_model_of(level).forbids == INS_FORBIDS_ONE_RW
-               ? show_missed(edge, n_cycle)
-               : n_cycle;
+    return show_missed(edge, n_cycle);
 }

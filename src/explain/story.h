@@ -46,6 +46,16 @@ bool ins_edge_misses(const struct ins_anomaly *a, const struct ins_edge *e,
 /* "session 3 on standby": the lane of transaction number i of the story. */
 void ins_say_lane(struct ins_buf *b, const struct ins_story *s, uint32_t i);
 void ins_say_headline(struct ins_buf *b, const struct ins_story *s);
+/* Two readers that disagree about the order of two writes of a key: each came after the
+ * write that it did not read. */
+struct ins_dispute {
+    ins_txn reader[2], writer[2]; /* reader i read from writer i */
+    ins_key key;
+};
+/* Does a cycle rest on such a pair?  The version order that its missed write needs
+ * follows from what somebody else read, then, and no session guarantee is broken. */
+bool ins_dispute_of(const struct ins_anomaly *a, struct ins_dispute *d);
+
 /* The session guarantee that an anomaly breaks, when it is one of the four. */
 enum ins_guarantee {
     INS_NO_GUARANTEE,

@@ -1,5 +1,7 @@
 #include "texts.h"
 
+#include "explain/story.h"
+
 #include "explain/wrap.h"
 
 #include <ctype.h>
@@ -25,9 +27,16 @@ void ins_say_title(struct ins_buf *b, enum ins_kind kind, enum ins_suffix suffix
 
 void ins_say_heading(struct ins_buf *b, const struct ins_anomaly *a)
 {
-    ins_buf_text(b, a->lost ? "lost commit (" : "");
+    struct ins_dispute d;
+    const char *own = a->lost ? "lost commit"
+                      : ins_dispute_of(a, &d)
+                          ? "readers disagree about the order of two "
+                            "writes"
+                          : NULL;
+    if (own)
+        ins_buf_fmt(b, "%s (", own);
     ins_say_title(b, a->kind, a->suffix);
-    ins_buf_text(b, a->lost ? ")" : "");
+    ins_buf_text(b, own ? ")" : "");
 }
 
 /* The next letter that counts, lower case; 0 at the end. */

@@ -406,11 +406,22 @@ static bool is_lost_update(const struct context *c)
     return c->a->n_cycle == 2 && update_one_version(c, e[0].from, e[1].from);
 }
 
+/* Is every version order of the cycle known from reads of its writers, or lists? */
+static bool knows_orders(const struct context *c)
+{
+    for (uint32_t i = 0; i < c->a->n_cycle; i++)
+        if (c->a->edge[i].type == INS_WW && c->a->edge[i].rule != INS_WHY_LIST &&
+            c->a->edge[i].rule != INS_WHY_UPDATE)
+            return false;
+    return true;
+}
+
 static bool strong_name(const struct context *c, const struct census *n)
 {
     switch ((int)c->a->kind) {
     case INS_G0: /* or a session whose times run against its order, and nothing else */
-        return !n->wr && !n->rw && (n->ww || c->a->suffix == INS_REALTIME);
+        return !n->wr && !n->rw && (n->ww || c->a->suffix == INS_REALTIME) &&
+               knows_orders(c);
     case INS_G1C:
         return n->wr && !n->rw;
     case INS_LOST_UPDATE:
