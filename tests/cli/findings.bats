@@ -129,3 +129,33 @@ planted() {
         [ "$(result h.txt .lost_commits)" = null ]
     done
 }
+
+@test "readers that disagree about two blind writes are not called a dirty write" {
+    printf '%s\n' 'insula 1' 'initial 0' 'a t1: w(x)=1' 'b t2: w(x)=2' 'c t3: r(x)=1' 'c t4: r(x)=2' \
+        'd t5: r(x)=2' 'd t6: r(x)=1' >h.txt
+    for level in psi pc si ser; do
+        run -1 "$INSULA" check -l $level h.txt
+        grep -q 'readers disagree about the order of two writes' <<<"$output"
+        grep -q 't4 and t6 disagree about the order of two writes' <<<"$output"
+        ! grep -q 'G0\|dirty write' <<<"$output"
+    done
+}
+
+@test "of a stale read among thousands of transactions two edges are told" {
+    # one key after the other is read and appended to; one read is a thousand appends late
+    awk 'BEGIN {
+        print "insula 1"
+        for (i = 1; i <= 5000; i++) {
+            k = i % 40; t += 10
+            if (i == 4200) {
+                printf "s%d @%d..%d: r(k%d)=[%s]\n", i % 8, t, t + 5, k, early[k]
+                continue
+            }
+            printf "s%d @%d..%d: r(k%d)=[%s] a(k%d)=%d\n", i % 8, t, t + 5 + i % 37, (k + 7) % 40, list[(k + 7) % 40], k, i
+            list[k] = list[k] (list[k] == "" ? "" : " ") i
+            if (i < 3000) early[k] = list[k]
+        }
+    }' >h.txt
+    run -1 "$INSULA" check --json -l sser h.txt
+    jq -e '.histories[0].anomalies | any(.[]; .name == "G-single-realtime" and ([.edges[].type] | sort) == ["rt", "rw"])' <<<"$output"
+}
