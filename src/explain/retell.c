@@ -102,8 +102,8 @@ static uint32_t turn(struct ins_vec_edge *edge, uint32_t n_cycle, uint32_t at)
 }
 
 /* A cycle without an RW is told with one, where an inferred order hides it: two writers
- * of which the one missed the other, or an edge that can be turned.  No dirty write
- * follows from what readers saw. */
+ * of which the one missed the other, or an edge that can be turned.  So at psi, and
+ * where all edges are WW: no dirty write follows from what readers saw. */
 static uint32_t show_missed(struct ins_vec_edge *edge, uint32_t n_cycle)
 {
     uint32_t turnable = INS_NONE;
@@ -143,5 +143,10 @@ uint32_t ins_retell(struct ins_vec_edge *edge, uint32_t n_cycle, enum ins_level 
         n_cycle = turn(edge, n_cycle, at);
     }
     ins_vec_edge_release(&scratch);
-    return show_missed(edge, n_cycle);
+    bool writes = true;
+    for (uint32_t i = 0; i < n_cycle; i++)
+        writes &= edge->at[i].type == INS_WW;
+    return writes || ins_model_of(level).forbids == INS_FORBIDS_ONE_RW
+               ? show_missed(edge, n_cycle)
+               : n_cycle;
 }

@@ -1,4 +1,4 @@
-/* cycles.c - components by Tarjan's algorithm, cycles by breadth-first search.
+/* cycles.c - the edges of each component, cycles by breadth-first search.
  *
  * Nodes are transactions and, behind them, two kinds of stations: "later in the session
  * than t" for each t, and "began at or after the i-th begin".  An edge SO or RT leads
@@ -11,6 +11,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "survey/components.h"
 
 #include <string.h>
 
@@ -43,6 +44,7 @@ struct link {
     uint32_t what, version;
     uint8_t type;
 };
+INS_VEC(link, struct link);
 
 /* What a path has met. */
 enum {
@@ -80,12 +82,11 @@ struct ins_survey_graph {
     const struct ins_survey_facts *f;
     struct ins_limit *limit;
     uint32_t n_nodes;
+    struct ins_components whole; /* with all edges */
     uint64_t *off;
-    struct link *link;
-    uint32_t *component; /* by node: number, INS_NONE where there is no cycle */
-    uint32_t n_components;
-    struct ins_vec_u32 member; /* transactions by component */
-    struct ins_vec_u32 member_off;
+    struct ins_vec_link links;
+    const struct link *link;      /* those */
+    struct ins_components now_in; /* with the edges that count now */
     /* search */
     struct ins_vec_visit visit;
     struct ins_vec_u32 now, next;
@@ -97,20 +98,56 @@ struct ins_survey_graph {
     struct ins_vec_u64 turn; /* by step of the path: its next link */
 };
 
+/* ---- components ---- */
+
+/* The edges of these types, as an outline.  False when there is no memory. */
+static bool outline_of(const struct ins_survey_graph *g, unsigned arcs,
+                       struct ins_outline *o)
+{
+    *o = (struct ins_outline){
+        .n_nodes = g->n_nodes, .n_roots = g->n_nodes, .n_txns = g->f->h->n_txns};
+    o->off = INS_NEW(uint32_t, (size_t)g->n_nodes + 1);
+    if (!o->off || !ins_vec_u32_reserve(&o->to, g->links.len))
+        return false;
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        o->off[v] = (uint32_t)o->to.len;
+        for (uint64_t e = g->off[v]; e < g->off[v + 1]; e++)
+            if (arcs & MASK(g->link[e].type))
+                ins_vec_u32_push(&o->to, g->link[e].to);
+    }
+    o->off[g->n_nodes] = (uint32_t)o->to.len;
+    return !o->to.failed;
+}
+
+bool ins_survey_graph_components(struct ins_survey_graph *g, enum ins_suffix suffix)
+{
+    struct ins_outline o;
+    ins_components_release(&g->now_in);
+    if (!g->link)
+        return true;
+    const bool ok = outline_of(g, arcs_of[suffix], &o) &&
+                    ins_components_init(&g->now_in, &o, g->limit);
+    ins_outline_release(&o);
+    return ok;
+}
+
+uint32_t ins_survey_graph_n_components(const struct ins_survey_graph *g)
+{
+    return g->now_in.n;
+}
+
+uint32_t ins_survey_graph_component(const struct ins_survey_graph *g, ins_txn t)
+{
+    return g->now_in.of ? g->now_in.of[t] : INS_NONE;
+}
+
 /* ---- building ---- */
 
-struct adder {
-    struct ins_survey_graph *g;
-    uint64_t n;
-    bool fill;
-};
-
-static void add(struct adder *a, uint32_t to, enum arc_type type, uint32_t what,
-                uint32_t version)
+static void add(struct ins_survey_graph *g, uint32_t from, uint32_t to,
+                enum arc_type type, uint32_t what, uint32_t version)
 {
-    if (a->fill)
-        a->g->link[a->n] = (struct link){to, what, version, (uint8_t)type};
-    a->n++;
+    if (g->whole.of[from] == g->whole.of[to])
+        ins_vec_link_push(&g->links, (struct link){to, what, version, (uint8_t)type});
 }
 
 static bool reads_version(const struct ins_survey_facts *f, ins_txn t, uint32_t version)
@@ -121,40 +158,39 @@ static bool reads_version(const struct ins_survey_facts *f, ins_txn t, uint32_t 
     return false;
 }
 
-static void add_writes(struct adder *a, ins_txn t)
+static void add_writes(struct ins_survey_graph *g, ins_txn t)
 {
-    const struct ins_survey_facts *f = a->g->f;
+    const struct ins_survey_facts *f = g->f;
     for (uint32_t i = f->write_off[t]; i < f->write_off[t + 1]; i++) {
         const uint32_t v = f->write[i];
         for (uint32_t c = f->child_off[v]; c < f->child_off[v + 1]; c++)
-            add(a, ins_survey_writer(f, f->child[c]),
+            add(g, t, ins_survey_writer(f, f->child[c]),
                 f->reads_parent[f->child[c]] ? ARC_WW_READ : ARC_WW, f->child[c],
                 INS_NONE);
-        for (uint32_t r = f->reader_off[v]; r < f->reader_off[v + 1]; r++) {
-            const ins_txn reader = ins_op_txn(f->h, f->read_op[f->reader[r]]);
-            if (reader != t)
-                add(a, reader, ARC_WR, f->reader[r], INS_NONE);
-        }
+        for (uint32_t r = f->reader_off[v]; r < f->reader_off[v + 1]; r++)
+            if (f->read_txn[f->reader[r]] != t)
+                add(g, t, f->read_txn[f->reader[r]], ARC_WR, f->reader[r], INS_NONE);
     }
     for (uint32_t i = f->crossed_off[t]; i < f->crossed_off[t + 1]; i++)
-        add(a, f->crossed[i], ARC_WW, INS_NONE, INS_NONE);
+        add(g, t, f->crossed[i], ARC_WW, INS_NONE, INS_NONE);
 }
 
 /* Read r of t missed the children of `version`; one that updated what t read and
  * updated, too, is a lost update.  Returns a child with children of its own, or
  * INS_NONE. */
-static uint32_t add_missed(struct adder *a, ins_txn t, uint32_t r, uint32_t version)
+static uint32_t add_missed(struct ins_survey_graph *g, ins_txn t, uint32_t r,
+                           uint32_t version)
 {
-    const struct ins_survey_facts *f = a->g->f;
+    const struct ins_survey_facts *f = g->f;
     const uint32_t v = f->read_version[r];
-    const bool updates = ins_survey_version(f, t, f->version_key[v]) != INS_NONE;
+    const bool updates = f->read_write[r] != INS_NONE;
     uint32_t next = INS_NONE;
     for (uint32_t c = f->child_off[version]; c < f->child_off[version + 1]; c++) {
         const uint32_t child = f->child[c];
         const ins_txn writer = ins_survey_writer(f, child);
-        if (writer != t)
-            add(a, writer, updates && reads_version(f, writer, v) ? ARC_LOST : ARC_RW,
-                r, child);
+        if (writer != t && g->whole.of[writer] == g->whole.of[t])
+            add(g, t, writer,
+                updates && reads_version(f, writer, v) ? ARC_LOST : ARC_RW, r, child);
         if (f->child_off[child] < f->child_off[child + 1])
             next = child;
     }
@@ -163,54 +199,59 @@ static uint32_t add_missed(struct adder *a, ins_txn t, uint32_t r, uint32_t vers
 
 /* Who read a version of a list missed all that follow it; the nearest are linked
  * directly, the others are reached through them. */
-static void add_reads(struct adder *a, ins_txn t)
+static void add_reads(struct ins_survey_graph *g, ins_txn t)
 {
-    const struct ins_survey_facts *f = a->g->f;
+    const struct ins_survey_facts *f = g->f;
     for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++) {
         uint32_t v = f->read_version[r];
         const bool list = ins_is_list_key(f->h, f->version_key[v]);
         for (unsigned n = 0; v != INS_NONE && n < (list ? NEAR : 1u); n++)
-            v = add_missed(a, t, r, v);
+            v = add_missed(g, t, r, v);
     }
 }
 
-/* False when a limit stopped it. */
-static bool add_all(struct adder *a)
+static void add_node(struct ins_survey_graph *g, uint32_t v)
 {
-    const struct ins_survey_facts *f = a->g->f;
+    const struct ins_survey_facts *f = g->f;
     const struct ins_history *h = f->h;
     const uint32_t n = h->n_txns;
-    for (uint32_t v = 0; v < a->g->n_nodes; v++) {
-        if (!(v & 1023) && ins_limit_hit(a->g->limit))
-            return false;
-        if (a->fill)
-            a->g->off[v] = a->n;
-        if (v == INS_INIT || v == n)
-            continue;
-        if (v < n) {
-            if (!ins_counted(h, v))
-                continue;
-            add_writes(a, v);
-            add_reads(a, v);
-            if (v + 1 < h->session_first[h->txn_session[v] + 1])
-                add(a, n + v + 1, ARC_SO, INS_NONE, INS_NONE);
-            if (f->first_after[v] < f->n_timed)
-                add(a, 2 * n + f->first_after[v], ARC_RT, INS_NONE, INS_NONE);
-        } else if (v < 2 * n) {
-            const ins_txn t = v - n;
-            if (ins_counted(h, t))
-                add(a, t, ARC_MOVE_SO, INS_NONE, INS_NONE);
-            if (t + 1 < h->session_first[h->txn_session[t] + 1])
-                add(a, v + 1, ARC_MOVE_SO, INS_NONE, INS_NONE);
-        } else {
-            add(a, f->by_begin[v - 2 * n], ARC_MOVE_RT, INS_NONE, INS_NONE);
-            if (v + 1 < a->g->n_nodes)
-                add(a, v + 1, ARC_MOVE_RT, INS_NONE, INS_NONE);
-        }
+    if (v < n) {
+        add_writes(g, v);
+        add_reads(g, v);
+        if (v + 1 < h->session_first[h->txn_session[v] + 1])
+            add(g, v, n + v + 1, ARC_SO, INS_NONE, INS_NONE);
+        if (f->first_after[v] < f->n_timed)
+            add(g, v, 2 * n + f->first_after[v], ARC_RT, INS_NONE, INS_NONE);
+    } else if (v < 2 * n) {
+        const ins_txn t = v - n;
+        add(g, v, t, ARC_MOVE_SO, INS_NONE, INS_NONE);
+        if (t + 1 < h->session_first[h->txn_session[t] + 1])
+            add(g, v, v + 1, ARC_MOVE_SO, INS_NONE, INS_NONE);
+    } else {
+        add(g, v, f->by_begin[v - 2 * n], ARC_MOVE_RT, INS_NONE, INS_NONE);
+        if (v + 1 < g->n_nodes)
+            add(g, v, v + 1, ARC_MOVE_RT, INS_NONE, INS_NONE);
     }
-    if (a->fill)
-        a->g->off[a->g->n_nodes] = a->n;
-    return true;
+}
+
+/* The edges within the components of the outline; nothing else is on a cycle.  False at
+ * a limit. */
+static bool add_all(struct ins_survey_graph *g)
+{
+    const struct ins_history *h = g->f->h;
+    const uint64_t most = 16 * ((uint64_t)h->n_ops + h->n_txns) + 1000000;
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        if (!(v & 1023) &&
+            (ins_limit_hit(g->limit) || g->links.len > most || g->links.failed ||
+             ins_limit_memory(g->limit, g->links.len * sizeof(struct link))))
+            return false;
+        g->off[v] = g->links.len;
+        if (g->whole.of[v] != INS_NONE)
+            add_node(g, v);
+    }
+    g->off[g->n_nodes] = g->links.len;
+    g->link = g->links.at;
+    return !g->links.failed;
 }
 
 struct ins_survey_graph *ins_survey_graph_new(const struct ins_survey_facts *f,
@@ -225,25 +266,15 @@ struct ins_survey_graph *ins_survey_graph_new(const struct ins_survey_facts *f,
     g->f = f;
     g->limit = limit;
     g->n_nodes = 2 * h->n_txns + f->n_timed;
-    struct adder a = {.g = g};
-    const bool counted = add_all(&a);
-    const uint64_t most = 16 * ((uint64_t)h->n_ops + h->n_txns) + 1000000;
-    if (!counted || a.n > most ||
-        ins_limit_memory(limit,
-                         a.n * sizeof(struct link) + 24 * (uint64_t)g->n_nodes)) {
-        ins_survey_graph_free(g);
-        return NULL;
-    }
+    struct ins_outline o;
+    const bool ok =
+        ins_outline_init(&o, f, limit) && ins_components_init(&g->whole, &o, limit);
+    ins_outline_release(&o);
+    if (ok && !g->whole.n)
+        return g; /* without any edge */
     g->off = INS_NEW(uint64_t, (size_t)g->n_nodes + 1);
-    g->link = INS_NEW(struct link, a.n);
-    g->component = INS_NEW(uint32_t, g->n_nodes);
     g->on_path = INS_NEW0(uint8_t, g->n_nodes);
-    if (!g->off || !g->link || !g->component || !g->on_path) {
-        ins_survey_graph_free(g);
-        return NULL;
-    }
-    a = (struct adder){.g = g, .fill = true};
-    if (!add_all(&a)) {
+    if (!ok || !g->off || !g->on_path || !add_all(g)) {
         ins_survey_graph_free(g);
         return NULL;
     }
@@ -254,130 +285,18 @@ void ins_survey_graph_free(struct ins_survey_graph *g)
 {
     if (!g)
         return;
+    ins_components_release(&g->whole);
+    ins_components_release(&g->now_in);
     ins_free(g->off);
-    ins_free(g->link);
-    ins_free(g->component);
+    ins_vec_link_release(&g->links);
     ins_free(g->on_path);
     ins_vec_visit_release(&g->path);
     ins_vec_u64_release(&g->turn);
-    ins_vec_u32_release(&g->member);
-    ins_vec_u32_release(&g->member_off);
     ins_vec_visit_release(&g->visit);
     ins_vec_u32_release(&g->now);
     ins_vec_u32_release(&g->next);
     ins_number_map_release(&g->seen);
     ins_free(g);
-}
-
-/* ---- components ---- */
-
-struct tarjan {
-    struct ins_survey_graph *g;
-    unsigned arcs;
-    uint32_t *low, *index;
-    uint64_t *place; /* by node: its next link */
-    struct ins_vec_u32 stack, path;
-    uint32_t n;
-};
-
-/* All from v down to the top of the stack are one component. */
-static void close_component(struct tarjan *a, uint32_t v)
-{
-    struct ins_survey_graph *g = a->g;
-    const uint32_t n = g->f->h->n_txns;
-    size_t first = a->stack.len;
-    uint32_t txns = 0;
-    do
-        txns += a->stack.at[--first] < n;
-    while (a->stack.at[first] != v);
-    const uint32_t number = txns > 1 ? g->n_components++ : INS_NONE;
-    if (txns > 1)
-        ins_vec_u32_push(&g->member_off, (uint32_t)g->member.len);
-    for (size_t i = first; i < a->stack.len; i++) {
-        g->component[a->stack.at[i]] = number;
-        a->low[a->stack.at[i]] = INS_NONE; /* off the stack */
-        if (txns > 1 && a->stack.at[i] < n)
-            ins_vec_u32_push(&g->member, a->stack.at[i]);
-    }
-    a->stack.len = first;
-}
-
-static void enter(struct tarjan *a, uint32_t v)
-{
-    a->low[v] = a->index[v] = a->n++;
-    a->place[v] = a->g->off[v];
-    ins_vec_u32_push(&a->stack, v);
-    ins_vec_u32_push(&a->path, v);
-}
-
-static void leave(struct tarjan *a, uint32_t v)
-{
-    a->path.len--;
-    const uint32_t low = a->low[v];
-    if (low == a->index[v])
-        close_component(a, v);
-    if (a->path.len) {
-        const uint32_t up = a->path.at[a->path.len - 1];
-        a->low[up] = low < a->low[up] ? low : a->low[up];
-    }
-}
-
-static void walk_from(struct tarjan *a, uint32_t root)
-{
-    const struct ins_survey_graph *g = a->g;
-    enter(a, root);
-    while (a->path.len && !a->path.failed && !a->stack.failed) {
-        const uint32_t v = a->path.at[a->path.len - 1];
-        if (a->place[v] == g->off[v + 1]) {
-            leave(a, v);
-            continue;
-        }
-        const struct link *l = &g->link[a->place[v]++];
-        if (!(a->arcs & MASK(l->type)))
-            continue;
-        if (a->index[l->to] == INS_NONE)
-            enter(a, l->to);
-        else if (a->low[l->to] != INS_NONE && a->index[l->to] < a->low[v])
-            a->low[v] = a->index[l->to];
-    }
-}
-
-bool ins_survey_graph_components(struct ins_survey_graph *g, enum ins_suffix suffix)
-{
-    struct tarjan a = {.g = g, .arcs = arcs_of[suffix]};
-    a.low = INS_NEW(uint32_t, g->n_nodes);
-    a.index = INS_NEW(uint32_t, g->n_nodes);
-    a.place = INS_NEW(uint64_t, g->n_nodes);
-    bool ok = a.low && a.index && a.place;
-    g->n_components = 0;
-    g->member.len = g->member_off.len = 0;
-    if (ok)
-        memset(a.index, 0xff, g->n_nodes * sizeof *a.index);
-    for (uint32_t v = 0; ok && v < g->n_nodes; v++) {
-        if (!(v & 4095) && ins_limit_hit(g->limit))
-            ok = false;
-        else if (a.index[v] == INS_NONE)
-            walk_from(&a, v);
-    }
-    ins_vec_u32_push(&g->member_off, (uint32_t)g->member.len);
-    ok &=
-        !a.stack.failed && !a.path.failed && !g->member.failed && !g->member_off.failed;
-    ins_vec_u32_release(&a.stack);
-    ins_vec_u32_release(&a.path);
-    ins_free(a.low);
-    ins_free(a.index);
-    ins_free(a.place);
-    return ok;
-}
-
-uint32_t ins_survey_graph_n_components(const struct ins_survey_graph *g)
-{
-    return g->n_components;
-}
-
-uint32_t ins_survey_graph_component(const struct ins_survey_graph *g, ins_txn t)
-{
-    return g->component[t];
 }
 
 /* ---- kinds ---- */
@@ -629,13 +548,13 @@ static bool find_pair(struct ins_survey_graph *g, uint32_t c, enum ins_kind kind
                       enum ins_suffix suffix, struct ins_vec_arc *cycle)
 {
     const unsigned arcs = DATA_ARCS & ~(patterns[kind].without | MASK(ARC_LOST));
-    for (uint32_t i = g->member_off.at[c];
-         i < g->member_off.at[c + 1] && g->work < MOST_WORK; i++) {
-        const ins_txn t = g->member.at[i];
+    for (uint32_t i = g->now_in.first.at[c];
+         i < g->now_in.first.at[c + 1] && g->work < MOST_WORK; i++) {
+        const ins_txn t = g->now_in.member.at[i];
         for (uint64_t e = g->off[t]; e < g->off[t + 1]; e++) {
             const struct link *l = &g->link[e];
             g->work++;
-            if (arcs & MASK(l->type) && g->component[l->to] == c &&
+            if (arcs & MASK(l->type) && g->now_in.of[l->to] == c &&
                 closes_pair(g, t, l, kind, suffix, cycle))
                 return true;
         }
@@ -650,7 +569,7 @@ static bool search_from(struct ins_survey_graph *g, uint32_t start, enum ins_kin
                         enum ins_suffix suffix, struct ins_vec_arc *cycle, size_t most)
 {
     const unsigned arcs = arcs_of[suffix] & ~(patterns[kind].without | MASK(ARC_LOST));
-    const uint32_t c = g->component[start];
+    const uint32_t c = g->now_in.of[start];
     ins_number_map_release(&g->seen);
     g->visit.len = g->now.len = g->next.len = 0;
     push_visit(g, (struct visit){start, INS_NONE, 0, 0}, true);
@@ -661,7 +580,7 @@ static bool search_from(struct ins_survey_graph *g, uint32_t start, enum ins_kin
             for (uint64_t e = g->off[v.node]; e < g->off[v.node + 1]; e++) {
                 const struct link *l = &g->link[e];
                 g->work++;
-                if (!(arcs & MASK(l->type)) || g->component[l->to] != c)
+                if (!(arcs & MASK(l->type)) || g->now_in.of[l->to] != c)
                     continue;
                 const unsigned met = meet(v.met, l->type, suffix, at == 0);
                 if (l->to == start) {
@@ -690,7 +609,7 @@ static bool search_deep(struct ins_survey_graph *g, uint32_t start, enum ins_kin
                         enum ins_suffix suffix, struct ins_vec_arc *cycle, size_t most)
 {
     const unsigned arcs = arcs_of[suffix] & ~(patterns[kind].without | MASK(ARC_LOST));
-    const uint32_t c = g->component[start];
+    const uint32_t c = g->now_in.of[start];
     const uint64_t last_work = g->work + MOST_DEEP_WORK;
     bool found = false;
     g->path.len = g->turn.len = 0;
@@ -709,7 +628,7 @@ static bool search_deep(struct ins_survey_graph *g, uint32_t start, enum ins_kin
         g->turn.at[at]++;
         g->work++;
         const struct link *l = &g->link[e];
-        if (!(arcs & MASK(l->type)) || g->component[l->to] != c || g->on_path[l->to])
+        if (!(arcs & MASK(l->type)) || g->now_in.of[l->to] != c || g->on_path[l->to])
             continue;
         const unsigned met = meet(v.met, l->type, suffix, at == 0);
         if (l->to == start) {
@@ -730,12 +649,12 @@ static bool search_deep(struct ins_survey_graph *g, uint32_t start, enum ins_kin
 static bool search_all(struct ins_survey_graph *g, uint32_t c, enum ins_kind kind,
                        enum ins_suffix suffix, struct ins_vec_arc *cycle, bool deep)
 {
-    const uint32_t first = g->member_off.at[c], end = g->member_off.at[c + 1];
+    const uint32_t first = g->now_in.first.at[c], end = g->now_in.first.at[c + 1];
     const uint32_t n = end - first, step = n > MOST_STARTS ? n / MOST_STARTS : 1;
     struct ins_vec_arc best = {0};
     size_t most = deep ? MOST_DEEP : MOST_EDGES;
     for (uint32_t i = first; i < end && g->work < MOST_WORK && most > 1; i += step) {
-        const uint32_t start = g->member.at[i];
+        const uint32_t start = g->now_in.member.at[i];
         if (ins_limit_hit(g->limit))
             break;
         if (!(deep ? search_deep(g, start, kind, suffix, cycle, most)

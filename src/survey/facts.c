@@ -8,9 +8,17 @@
 
 uint32_t ins_survey_version(const struct ins_survey_facts *f, ins_txn t, ins_key k)
 {
+    enum { FEW = 12 };
     const struct ins_history *h = f->h;
     if (t == INS_INIT)
         return f->n_written + k;
+    const uint32_t first = f->write_off[t], end = f->write_off[t + 1];
+    if (end - first <= FEW) {
+        for (uint32_t i = first; i < end; i++)
+            if (f->version_key[f->write[i]] == k)
+                return f->write[i];
+        return INS_NONE;
+    }
     uint64_t lo = h->key_writer_off[k], hi = h->key_writer_off[k + 1];
     while (lo < hi) {
         const uint64_t mid = lo + (hi - lo) / 2;
@@ -23,16 +31,26 @@ uint32_t ins_survey_version(const struct ins_survey_facts *f, ins_txn t, ins_key
                                                                    : INS_NONE;
 }
 
-bool ins_survey_both_update(const struct ins_survey_facts *f, uint32_t version,
-                            ins_txn a, ins_txn b)
+/* ---- by number ---- */
+
+/* Sort the n entries 0 .. n-1 by bin(entry), below n_bins; off gets n_bins + 1 places.
+ */
+static bool sort_into(uint32_t **off, uint32_t **at, uint32_t n_bins, uint32_t n,
+                      const uint32_t *bin)
 {
-    const ins_key k = f->version_key[version];
-    unsigned n = 0;
-    for (uint32_t i = f->reader_off[version]; i < f->reader_off[version + 1]; i++) {
-        const ins_txn t = ins_op_txn(f->h, f->read_op[f->reader[i]]);
-        n += (t == a || t == b) && ins_survey_version(f, t, k) != INS_NONE;
-    }
-    return n == 2;
+    *off = INS_NEW0(uint32_t, (size_t)n_bins + 2);
+    *at = INS_NEW(uint32_t, n);
+    if (!*off || !*at)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (bin[i] != INS_NONE)
+            (*off)[bin[i] + 2]++;
+    for (uint32_t b = 0; b < n_bins; b++)
+        (*off)[b + 2] += (*off)[b + 1];
+    for (uint32_t i = 0; i < n; i++)
+        if (bin[i] != INS_NONE)
+            (*at)[(*off)[bin[i] + 1]++] = i;
+    return true;
 }
 
 /* ---- reads ---- */
@@ -70,10 +88,23 @@ static void fill_reads(struct ins_survey_facts *f)
             if (v == INS_NONE || has_read(f, t, n, k))
                 continue;
             f->read_op[n] = op;
+            f->read_txn[n] = t;
+            f->read_write[n] = ins_survey_version(f, t, k);
             f->read_version[n++] = v;
         }
     }
     f->read_off[h->n_txns] = f->n_reads = n;
+}
+
+static bool fill_versions(struct ins_survey_facts *f)
+{
+    const struct ins_history *h = f->h;
+    for (ins_key k = 0; k < h->n_keys; k++) {
+        for (uint64_t i = h->key_writer_off[k]; i < h->key_writer_off[k + 1]; i++)
+            f->version_key[i] = k;
+        f->version_key[f->n_written + k] = k;
+    }
+    return sort_into(&f->write_off, &f->write, h->n_txns, f->n_written, h->key_writer);
 }
 
 /* ---- the tree of versions ---- */
@@ -83,9 +114,8 @@ static void parents_of_registers(struct ins_survey_facts *f)
     const struct ins_history *h = f->h;
     for (ins_txn t = 1; t < h->n_txns; t++)
         for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++) {
-            const ins_key k = ins_op_key(h, f->read_op[r]);
-            const uint32_t v = ins_survey_version(f, t, k);
-            if (v == INS_NONE || ins_is_list_key(h, k))
+            const uint32_t v = f->read_write[r];
+            if (v == INS_NONE || ins_is_list_key(h, f->version_key[v]))
                 continue;
             f->parent[v] = f->read_version[r];
             f->reads_parent[v] = 1;
@@ -168,11 +198,8 @@ static bool fill_tree(struct ins_survey_facts *f, struct ins_vec_u32 *crossed)
         return false;
     for (ins_key k = 0; k < h->n_keys; k++) {
         const bool list = ins_is_list_key(h, k);
-        for (uint64_t i = h->key_writer_off[k]; i < h->key_writer_off[k + 1]; i++) {
-            f->version_key[i] = k;
+        for (uint64_t i = h->key_writer_off[k]; i < h->key_writer_off[k + 1]; i++)
             f->parent[i] = list ? INS_NONE : f->n_written + k;
-        }
-        f->version_key[f->n_written + k] = k;
         f->parent[f->n_written + k] = INS_NONE;
         if (list)
             parents_of_list(f, k, crossed);
@@ -181,28 +208,6 @@ static bool fill_tree(struct ins_survey_facts *f, struct ins_vec_u32 *crossed)
     cut_circles(f, mark);
     ins_free(mark);
     return !crossed->failed;
-}
-
-/* ---- by number ---- */
-
-/* Sort the n entries 0 .. n-1 by bin(entry), below n_bins; off gets n_bins + 1 places.
- */
-static bool sort_into(uint32_t **off, uint32_t **at, uint32_t n_bins, uint32_t n,
-                      const uint32_t *bin)
-{
-    *off = INS_NEW0(uint32_t, (size_t)n_bins + 2);
-    *at = INS_NEW(uint32_t, n);
-    if (!*off || !*at)
-        return false;
-    for (uint32_t i = 0; i < n; i++)
-        if (bin[i] != INS_NONE)
-            (*off)[bin[i] + 2]++;
-    for (uint32_t b = 0; b < n_bins; b++)
-        (*off)[b + 2] += (*off)[b + 1];
-    for (uint32_t i = 0; i < n; i++)
-        if (bin[i] != INS_NONE)
-            (*at)[(*off)[bin[i] + 1]++] = i;
-    return true;
 }
 
 static bool index_crossed(struct ins_survey_facts *f, const struct ins_vec_u32 *crossed)
@@ -277,7 +282,7 @@ bool ins_survey_init(struct ins_survey_facts *f, const struct ins_history *h,
     *f = (struct ins_survey_facts){.h = h};
     const uint64_t writers = h->key_writer_off[h->n_keys];
     if (writers + h->n_keys >= UINT32_MAX / 2 || ins_limit_hit(limit) ||
-        ins_limit_memory(limit, 12 * (uint64_t)h->n_ops + 28 * writers +
+        ins_limit_memory(limit, 20 * (uint64_t)h->n_ops + 28 * writers +
                                     24 * (uint64_t)h->n_txns))
         return false;
     f->n_written = (uint32_t)writers;
@@ -288,27 +293,28 @@ bool ins_survey_init(struct ins_survey_facts *f, const struct ins_history *h,
     f->read_off = INS_NEW(uint32_t, (size_t)h->n_txns + 1);
     f->read_op = INS_NEW(uint32_t, h->n_ops);
     f->read_version = INS_NEW(uint32_t, h->n_ops);
+    f->read_txn = INS_NEW(ins_txn, h->n_ops);
+    f->read_write = INS_NEW(uint32_t, h->n_ops);
     f->longest = INS_NEW(uint32_t, h->n_keys);
-    uint32_t *txn = INS_NEW(uint32_t, f->n_written);
     struct ins_vec_u32 crossed = {0};
     bool ok = f->version_key && f->parent && f->reads_parent && f->read_off &&
-              f->read_op && f->read_version && f->longest && txn;
+              f->read_op && f->read_version && f->read_txn && f->read_write &&
+              f->longest;
     if (ok) {
         memset(f->longest, 0xff, h->n_keys * sizeof *f->longest);
+        ok = fill_versions(f);
+    }
+    if (ok) {
         fill_reads(f);
-        for (uint32_t v = 0; v < f->n_written; v++)
-            txn[v] = h->key_writer[v];
         ok = !ins_limit_hit(limit) && fill_tree(f, &crossed) && !ins_limit_hit(limit) &&
              sort_into(&f->child_off, &f->child, f->n_versions, f->n_versions,
                        f->parent) &&
              sort_into(&f->reader_off, &f->reader, f->n_versions, f->n_reads,
                        f->read_version) &&
-             !ins_limit_hit(limit) &&
-             sort_into(&f->write_off, &f->write, h->n_txns, f->n_written, txn) &&
-             index_crossed(f, &crossed) && fill_times(f) && !ins_limit_hit(limit);
+             !ins_limit_hit(limit) && index_crossed(f, &crossed) && fill_times(f) &&
+             !ins_limit_hit(limit);
     }
     ins_vec_u32_release(&crossed);
-    ins_free(txn);
     return ok;
 }
 
@@ -318,7 +324,7 @@ void ins_survey_release(struct ins_survey_facts *f)
                    f->child,       f->reader_off,   f->reader,       f->read_off,
                    f->read_op,     f->read_version, f->write_off,    f->write,
                    f->longest,     f->crossed_off,  f->crossed,      f->by_begin,
-                   f->first_after};
+                   f->first_after, f->read_txn,     f->read_write};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
     memset(f, 0, sizeof *f);

@@ -31,6 +31,8 @@ struct ins_survey_facts {
     uint32_t *reader;
     uint32_t *read_off; /* by transaction: one read a key */
     uint32_t *read_op, *read_version, n_reads;
+    ins_txn *read_txn;    /* by read: its transaction */
+    uint32_t *read_write; /* and the version of the key that this writes, or INS_NONE */
     uint32_t *write_off, *write; /* by transaction: versions */
     uint32_t *longest;           /* by key: the longest list read, or INS_NONE */
     /* Appends of two transactions to one list that alternate: WW the other way too. */
@@ -51,9 +53,6 @@ static inline ins_txn ins_survey_writer(const struct ins_survey_facts *f,
     return version < f->n_written ? f->h->key_writer[version] : INS_INIT;
 }
 
-/* Do a and b both read `version` and write its key? */
-bool ins_survey_both_update(const struct ins_survey_facts *f, uint32_t version,
-                            ins_txn a, ins_txn b);
 /* The version of k that t writes, or INS_NONE. */
 uint32_t ins_survey_version(const struct ins_survey_facts *f, ins_txn t, ins_key k);
 

@@ -26,7 +26,6 @@ struct hunt {
     uint32_t *enter, *leave; /* by version: places in a walk of the tree */
     int64_t *seen; /* by version: last begin of who read it or what builds on it */
     uint32_t *by_key_off, *by_key; /* reads by key, in the order of their begins */
-    ins_txn *reader;               /* by read */
     /* for the commit that is looked at */
     uint32_t *stamp, *root, turn; /* by version */
     uint8_t *sight;
@@ -37,7 +36,7 @@ struct hunt {
 
 static int64_t begin_of(const struct hunt *s, uint32_t read)
 {
-    return s->f->h->txn_begin[s->reader[read]];
+    return s->f->h->txn_begin[s->f->read_txn[read]];
 }
 
 static bool is_below(const struct hunt *s, uint32_t version, uint32_t top)
@@ -81,7 +80,6 @@ static void sort_reads(struct hunt *s)
     for (uint32_t i = 0; i < f->n_timed; i++) {
         const ins_txn t = f->by_begin[i];
         for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++) {
-            s->reader[r] = t;
             s->by_key_off[f->version_key[f->read_version[r]] + 2]++;
             s->seen[f->read_version[r]] = f->h->txn_begin[t]; /* they ascend */
         }
@@ -106,13 +104,12 @@ static bool hunt_init(struct hunt *s)
     s->seen = INS_NEW(int64_t, n);
     s->by_key_off = INS_NEW0(uint32_t, (size_t)f->h->n_keys + 2);
     s->by_key = INS_NEW(uint32_t, f->n_reads);
-    s->reader = INS_NEW(ins_txn, f->n_reads);
     s->stamp = INS_NEW0(uint32_t, n);
     s->root = INS_NEW(uint32_t, n);
     s->sight = INS_NEW(uint8_t, n);
     s->counted = INS_NEW0(uint32_t, f->h->n_txns);
     if (!s->enter || !s->leave || !s->seen || !s->by_key_off || !s->by_key ||
-        !s->reader || !s->stamp || !s->root || !s->sight || !s->counted)
+        !s->stamp || !s->root || !s->sight || !s->counted)
         return false;
     for (uint32_t v = 0; v < n; v++)
         s->seen[v] = INT64_MIN;
@@ -123,8 +120,8 @@ static bool hunt_init(struct hunt *s)
 
 static void hunt_release(struct hunt *s)
 {
-    void *all[] = {s->enter,  s->leave, s->seen, s->by_key_off, s->by_key,
-                   s->reader, s->stamp, s->root, s->sight,      s->counted};
+    void *all[] = {s->enter, s->leave, s->seen,  s->by_key_off, s->by_key,
+                   s->stamp, s->root,  s->sight, s->counted};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
 }
@@ -196,7 +193,7 @@ static uint32_t first_miss(struct hunt *s, ins_txn w, uint32_t v)
     const ins_key k = f->version_key[v];
     const uint32_t first = first_later(s, k, w), end = s->by_key_off[k + 1];
     for (uint32_t i = first; i < end && i - first < MOST_BEFORE_MISS; i++) {
-        if (s->reader[s->by_key[i]] == w)
+        if (s->f->read_txn[s->by_key[i]] == w)
             continue;
         uint32_t root;
         const enum sight sight = sight_of(s, f->read_version[s->by_key[i]], v, &root);
@@ -223,8 +220,8 @@ static bool is_unseen(struct hunt *s, ins_txn w, uint32_t v, ins_txn missed,
         if (sight == SEES)
             return false;
         if (sight == OLDER) {
-            *misses += s->counted[s->reader[read]] != s->turn;
-            s->counted[s->reader[read]] = s->turn;
+            *misses += s->counted[s->f->read_txn[read]] != s->turn;
+            s->counted[s->f->read_txn[read]] = s->turn;
             continue;
         }
         const ins_txn root = ins_survey_writer(f, top);
@@ -268,7 +265,7 @@ static void look_at(struct hunt *s, ins_txn w)
     }
     if (miss == INS_NONE)
         return;
-    l.reader = s->reader[miss];
+    l.reader = s->f->read_txn[miss];
     l.read = miss;
     for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++)
         if (!is_unseen(s, w, f->write[i], l.reader, &l.misses))

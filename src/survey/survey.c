@@ -269,12 +269,11 @@ static void lost_updates_of(struct survey *s, uint32_t version,
                             struct ins_vec_arc *cycle)
 {
     const struct ins_survey_facts *f = &s->f;
-    const ins_key k = f->version_key[version];
     uint32_t first = INS_NONE, second = INS_NONE;
     uint64_t n = 0;
     for (uint32_t i = f->reader_off[version]; i < f->reader_off[version + 1]; i++) {
         const uint32_t read = f->reader[i];
-        if (ins_survey_version(f, ins_op_txn(s->h, f->read_op[read]), k) == INS_NONE)
+        if (f->read_write[read] == INS_NONE)
             continue;
         if (n == 0)
             first = read;
@@ -284,13 +283,12 @@ static void lost_updates_of(struct survey *s, uint32_t version,
     }
     if (n < 2)
         return;
-    const ins_txn a = ins_op_txn(s->h, f->read_op[first]);
-    const ins_txn b = ins_op_txn(s->h, f->read_op[second]);
+    const ins_txn a = f->read_txn[first], b = f->read_txn[second];
     cycle->len = 0;
-    ins_vec_arc_push(
-        cycle, (struct ins_arc){a, b, INS_RW, first, ins_survey_version(f, b, k)});
-    ins_vec_arc_push(
-        cycle, (struct ins_arc){b, a, INS_RW, second, ins_survey_version(f, a, k)});
+    ins_vec_arc_push(cycle,
+                     (struct ins_arc){a, b, INS_RW, first, f->read_write[second]});
+    ins_vec_arc_push(cycle,
+                     (struct ins_arc){b, a, INS_RW, second, f->read_write[first]});
     if (!cycle->failed)
         add_anomaly(s, INS_LOST_UPDATE, INS_PLAIN, cycle, n * (n - 1) / 2);
 }
@@ -505,8 +503,12 @@ void ins_survey(const struct ins_history *h, ins_levels levels, uint32_t most,
             r->level[l].verdict == INS_FAIL)
             s.failed |= INS_LEVEL_BIT(l);
     if (s.failed && ins_survey_init(&s.f, h, limit)) {
-        for (uint32_t v = 0; v < s.f.n_versions && !ins_limit_hit(limit); v++)
-            lost_updates_of(&s, v, &cycle);
+        for (uint32_t v = 0; v < s.f.n_versions; v++) {
+            if (!(v & 4095) && ins_limit_hit(limit))
+                break;
+            if (s.f.reader_off[v] + 1 < s.f.reader_off[v + 1])
+                lost_updates_of(&s, v, &cycle);
+        }
         lost_commits(&s, limit, &cycle);
         struct ins_survey_graph *g = ins_survey_graph_new(&s.f, limit);
         for (int x = 0; g && x < INS_N_SUFFIXES; x++)

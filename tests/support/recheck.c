@@ -421,7 +421,7 @@ static bool strong_name(const struct context *c, const struct census *n)
     switch ((int)c->a->kind) {
     case INS_G0: /* or a session whose times run against its order, and nothing else */
         return !n->wr && !n->rw && (n->ww || c->a->suffix == INS_REALTIME) &&
-               knows_orders(c);
+               (c->a->suffix != INS_PLAIN || knows_orders(c));
     case INS_G1C:
         return n->wr && !n->rw;
     case INS_LOST_UPDATE:
