@@ -281,8 +281,9 @@ static bool may_show(struct hunt *s, uint32_t op, ins_txn w)
 {
     const struct ins_history *h = s->f->h;
     const ins_key k = ins_op_key(h, op);
+    const bool list = ins_is_list_key(h, k);
     const ins_txn from = h->op_from[op];
-    if (from < INS_FROM_SPECIAL) { /* it repeats a fact */
+    if (from < INS_FROM_SPECIAL && !list) { /* it repeats a fact */
         const uint32_t version = ins_survey_version(s->f, from, k);
         const uint32_t v = ins_survey_version(s->f, w, k);
         return from == w ||
@@ -295,7 +296,6 @@ static bool may_show(struct hunt *s, uint32_t op, ins_txn w)
             if (one[i] == w)
                 return true;
     }
-    const bool list = ins_is_list_key(h, k);
     if (!list && ins_op_kind(h, op) != INS_OP_READ)
         return false;
     const struct ins_shown shown =
