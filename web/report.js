@@ -55,8 +55,8 @@ function drawLadder() {
       el("span", {class: "vd"}, sign + " " + word, l.beyond ? el("small", {}, "not promised") : "")));
   }
   const open = (H().levels || []).filter(l => l.why);
-  $("verdict").replaceChildren(list, open.length
-    ? el("p", {class: "facts"}, open.map(l => l.name + " is unknown: " + l.why).join("; ")) : "");
+  const said = open.map(l => l.name + " is unknown: " + l.why).concat((H().left || []).map(l => l.name + ": " + l.why));
+  $("verdict").replaceChildren(list, said.length ? el("p", {class: "facts", id: "undecided"}, said.join("; ")) : "");
 }
 
 /* ---- the list of anomalies ---- */

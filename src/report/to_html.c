@@ -606,6 +606,17 @@ static void put_levels(struct ins_buf *b, const struct ins_report_item *item)
         first = false;
     }
     const ins_levels best = ins_result_strongest(r);
+    const ins_levels left = ins_result_with(r, INS_NOT_ASKED);
+    ins_buf_text(b, "],\"left\":[");
+    first = true;
+    INS_EACH_LEVEL(l, left)
+        if (r->level[l].why) {
+            ins_buf_fmt(b, "%s{\"name\":\"%s\",\"why\":", first ? "" : ",",
+                        ins_level_table[l].name);
+            put_string(b, r->level[l].why);
+            ins_buf_char(b, '}');
+            first = false;
+        }
     ins_buf_text(b, "],\"strongest\":[");
     INS_EACH_LEVEL(l, best)
         ins_buf_fmt(b, "\"%s\"%s", ins_level_table[l].id, best >> l >> 1 ? "," : "");

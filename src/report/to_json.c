@@ -56,6 +56,23 @@ static void put_names(struct ins_buf *b, const struct ins_result *r,
         }
 }
 
+/* Levels that were left out because the history cannot decide them. */
+static void put_not_decided(struct ins_buf *b, const struct ins_result *r)
+{
+    bool first = true;
+    for (int l = 0; l < INS_N_LEVELS; l++) {
+        const struct ins_level_result *level = &r->level[l];
+        if (level->verdict != INS_NOT_ASKED || !level->why)
+            continue;
+        ins_buf_fmt(b, "%s{\"level\": \"%s\", \"reason\": ",
+                    first ? "\n   \"not_decided\": [" : ", ", ins_level_table[l].id);
+        put_string(b, level->why);
+        ins_buf_char(b, '}');
+        first = false;
+    }
+    ins_buf_text(b, first ? "" : "],");
+}
+
 static void put_levels(struct ins_buf *b, const struct ins_report_item *item)
 {
     const struct ins_result *r = item->result;
@@ -88,6 +105,7 @@ static void put_levels(struct ins_buf *b, const struct ins_report_item *item)
         first = false;
     }
     ins_buf_text(b, "],");
+    put_not_decided(b, r);
     const ins_levels best = ins_result_strongest(r);
     ins_buf_text(b, "\n   \"strongest\": [");
     INS_EACH_LEVEL(l, best)

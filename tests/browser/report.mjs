@@ -2,7 +2,7 @@
 // Usage: report.mjs SAMPLE.html LARGE.html RECORDED.html SCREENSHOT_DIR
 // SAMPLE is the report on the result of tests/report/sample.c, LARGE one on a generated
 // history that fails in many ways, RECORDED one on a run of SQLite, where it could be
-// recorded; broken.html and kept.html are beside them.  Prints TAP.
+// recorded; broken.html, kept.html, unseen.html and untimed.html are beside them.  Prints TAP.
 import { createRequire } from "node:module";
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { resolve } from "node:path";
@@ -210,6 +210,16 @@ await kept.screenshot({ path: shots + "/kept.png", fullPage: true });
 await kept.click("nav button");
 ok(await kept.$$eval("svg.pic .box", all => all.length) >= 2, "and drawn when asked for");
 same(kept.said, [], "without a complaint");
+
+const unseen = await open(1280, 900, false, "unseen.html");
+same(await unseen.textContent("#lost"), "1 commit was lost: acknowledged, and not seen by anybody who began later.", "a lost commit is said at the top");
+ok((await unseen.textContent("#stage h2")).includes("lost commit"), "its heading calls it so", await unseen.textContent("#stage h2"));
+ok((await unseen.textContent("#stage")).includes("Lost commit: t3 began after t1 had ended"), "and its story");
+ok((await unseen.textContent(".moments")).includes("t1 committed at 8.870 s; killed at 8.885 s; t3 missed it at 9.200 s."), "with its times and the fault");
+same(unseen.said, [], "without a complaint");
+const untimed = await open(1280, 900, false, "untimed.html");
+ok((await untimed.textContent("#undecided")).includes("strict serializability: "), "why strict serializability is not decided is said", await untimed.textContent("#verdict"));
+same(untimed.said, [], "without a complaint");
 
 if (existsSync(recorded)) {
   const run = await open(1280, 800, false, recorded);
