@@ -56,14 +56,17 @@ survives() {
 }
 
 # forgets OPTION...: a server that answers before its log is written loses what it has
-# confirmed, and the check sees it.  Proves that the runs above could have failed.
+# confirmed, and the check sees it and says so.  Proves that the runs above could have
+# failed.
 forgets() {
     local seed seen=0 runs=0
     for seed in $(seeds); do
         "$INSULA" test -q --seed "$seed" --nemesis kill --nemesis-interval 0.7 \
             --time-limit 2.5 --workload mini "$@" >out 2>&1 || true
         runs=$((runs + 1))
-        expect si fail >why 2>&1 && seen=$((seen + 1))
+        expect si fail >why 2>&1 && jq -e '.histories[0].lost_commits > 0 and
+            any(.histories[0].anomalies[]; .lost_commit.faults | any(.[]?; .event == "kill"))' \
+            store/latest/result.json >>why 2>&1 && seen=$((seen + 1))
     done
     echo "# kill $*: lost commits seen in $seen of $runs runs" >&3
     [ "$seen" -gt 0 ] || { cat why; return 1; }
