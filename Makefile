@@ -5,7 +5,7 @@ MESON_ARGS ?=
 CI_ARGS := $(if $(CI),--werror)
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo test quick check bench e2e asan tsan fuzz lint format install uninstall static wheel dist deb \
+.PHONY: all deps demo test quick check bench e2e asan tsan fuzz lint format install uninstall static wheel dist deb release-check \
 	clean update-docs update-golden update-symbols
 
 all: $(BUILD)/build.ninja
@@ -96,6 +96,10 @@ dist:
 # insula, libinsula0, libinsula-dev and python3-insula as Debian packages.
 deb: | deps
 	@scripts/make-deb dist
+
+# Do the numbers agree, and does the tarball build?
+release-check: all
+	@scripts/release-check $(BUILD)
 
 # Every symbol that the shared library exports; a name that goes takes a new soname.
 update-symbols: all
