@@ -109,7 +109,7 @@ update-symbols: all
 # the client library of a database.
 static: | deps
 	@[ -e build-static/build.ninja ] || meson setup build-static --buildtype=release -Dprefer_static=true \
-		-Dc_link_args=-static -Dsqlite=disabled -Dpostgres=disabled -Dmariadb=disabled -Dtests=disabled >build-static.log || \
+		-Dc_link_args=-static -Dsqlite=disabled -Dpostgres=disabled -Dmariadb=disabled -Dodbc=disabled -Dtests=disabled >build-static.log || \
 		{ cat build-static.log; exit 1; }
 	@rm -f build-static.log
 	@ninja -C build-static --quiet cli/insula

@@ -49,6 +49,7 @@ struct ins_target {
     const char *const *setting; /* NAME=VALUE,VALUE... for the sessions, or NULL */
     unsigned settings;
     char name[64];       /* "MariaDB 10.11.19" */
+    char promise_as[16]; /* scheme whose promises hold; "" for the driver's own */
     char variant[32];    /* see promise.c */
     char level_name[64]; /* what the server calls the isolation */
     char hint[256];      /* what would help if sessions mostly wait, or "" */
@@ -132,5 +133,6 @@ extern const struct ins_driver ins_driver_postgres;
 extern const struct ins_driver ins_driver_mariadb;
 extern const struct ins_driver ins_driver_galera;
 extern const struct ins_driver ins_driver_exec;
+extern const struct ins_driver ins_driver_odbc;
 
 #endif

@@ -37,6 +37,12 @@ static const struct row {
      "galera:[?nodes=3&VARIABLE=VALUE] a throw-away Galera cluster; "
      "galera://USER@HOST/DB "
      "nodes of yours"},
+#ifdef INS_HAVE_ODBC
+    {"odbc", &ins_driver_odbc, "unixodbc-dev",
+#else
+    {"odbc", NULL, "unixodbc-dev",
+#endif
+     "odbc:DSN or odbc:Driver=...;Server=... whatever has an ODBC driver"},
     {"exec", &ins_driver_exec, "",
      "exec:COMMAND a program of yours that speaks to any database, see "
      "docs/exec-protocol.md"},
@@ -70,8 +76,8 @@ const struct ins_driver *ins_driver_find(const struct ins_url *url,
     }
     (void)ins_rec_fail(
         error, INSULA_E_USAGE,
-        "unknown database '%s:': expected sqlite:, postgres:, mariadb:, galera: or "
-        "exec:",
+        "unknown database '%s:': expected sqlite:, postgres:, mariadb:, galera:, "
+        "odbc: or exec:",
         url->scheme);
     return NULL;
 }

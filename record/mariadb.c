@@ -15,6 +15,7 @@
 #include "client.h"
 #include "driver.h"
 #include "fail.h"
+#include "kin.h"
 #include "mariadb_server.h"
 
 #include <errmsg.h>
@@ -23,9 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-/* MariaDB's: the row was changed after the snapshot (innodb_snapshot_isolation). */
-#define RECORD_CHANGED 1020
 
 enum statement { READ, RANGE, WRITE, UPSERT, APPEND, UPSERT_LIST, STATEMENTS };
 
@@ -49,12 +47,14 @@ static const struct ins_client client = {"libmariadb.so.3", "libmariadb3", calls
 
 struct own {
     struct lib lib;
+    const struct ins_kin *kin;
     bool made_table;
 };
 
 struct connection {
     struct ins_connection base;
     const struct lib *lib;
+    const struct ins_kin *kin;
     MYSQL *my;
     MYSQL_STMT *statement[STATEMENTS];
     MYSQL_STMT *row[INS_ROW_FORMS]; /* where there are statements on rows */
@@ -290,10 +290,15 @@ static void describe(struct ins_target *target, MYSQL *my)
             "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE "
             "VARIABLE_NAME = 'wsrep_provider_version'",
             galera, sizeof galera);
-    (void)snprintf(target->name, sizeof target->name, "%s %.*s%s%.*s",
-                   strstr(version, "MariaDB") ? "MariaDB" : "MySQL",
-                   (int)strcspn(version, "-"), version, *galera ? ", Galera " : "",
-                   (int)strcspn(galera, "("), galera);
+    struct own *own = target->own;
+    own->kin = ins_kin_find("mariadb", version);
+    ins_kin_describe(own->kin, version, target);
+    if (is_galera(target)) {
+        const size_t used = strlen(target->name);
+        (void)snprintf(target->name + used, sizeof target->name - used, ", Galera %.*s",
+                       (int)strcspn(galera, "("), galera);
+        target->promise_as[0] = 0;
+    }
     ask(lib, my, "SELECT @@innodb_snapshot_isolation", answer, sizeof answer);
     (void)snprintf(target->variant, sizeof target->variant, "%s",
                    target->cluster.nodes > 1 && !is_galera(target) ? "replicas"
@@ -474,6 +479,7 @@ static struct ins_connection *connect_server(const struct ins_target *target,
         return NULL;
     }
     c->lib = &((const struct own *)target->own)->lib;
+    c->kin = ((const struct own *)target->own)->kin;
     c->preload = target->preload;
     c->my = open_connection(target, place.node, error);
     if (!c->my ||
@@ -516,10 +522,11 @@ failed:
 static enum ins_answer judge(struct connection *c, unsigned code, const char *message)
 {
     (void)snprintf(c->base.message, sizeof c->base.message, "%s", message);
+    if (ins_kin_retries(c->kin, code))
+        return INS_CONFLICT;
     switch (code) {
     case ER_LOCK_DEADLOCK:
     case ER_LOCK_WAIT_TIMEOUT:
-    case RECORD_CHANGED:
         return INS_CONFLICT;
     case ER_UNKNOWN_COM_ERROR: /* Galera: not part of a primary component.  Only a new
                                 * connection is sure to begin without leftovers. */

@@ -8,6 +8,7 @@
 #include "client.h"
 #include "driver.h"
 #include "fail.h"
+#include "kin.h"
 #include "pq_server.h"
 
 #include <endian.h>
@@ -260,9 +261,9 @@ static int prepare(struct ins_target *target, struct insula_error *error)
         lib->PQfinish(pg);
         return error->status;
     }
-    const char *version = lib->PQparameterStatus(pg, "server_version");
-    (void)snprintf(target->name, sizeof target->name, "PostgreSQL %.*s",
-                   version ? (int)strcspn(version, " ") : 1, version ? version : "?");
+    char version[256];
+    ask(lib, pg, "SELECT version()", version, sizeof version);
+    ins_kin_describe(ins_kin_find("postgres", version), version, target);
     (void)snprintf(target->level_name, sizeof target->level_name, "%s",
                    begin_sql[target->isolation] + strlen("BEGIN ISOLATION LEVEL "));
     if (!ours && !shorten_deadlocks(target, pg))

@@ -121,6 +121,136 @@ static const struct row {
       "every plain SELECT taking a shared lock",
       NULL}},
 
+    {"mysql",
+     INS_READ_UNCOMMITTED,
+     INS_SERIALIZABLE,
+     "replicas",
+     {"",
+      "MySQL 8.0 Reference Manual, Replication: replication is asynchronous by "
+      "default, "
+      "so nothing is promised across servers",
+      NULL}},
+    {"mysql",
+     INS_READ_UNCOMMITTED,
+     INS_READ_UNCOMMITTED,
+     NULL,
+     {"",
+      "MySQL 8.0 Reference Manual, 17.7.2.1: READ UNCOMMITTED may show an earlier "
+      "version of a row, a dirty read",
+      NULL}},
+    {"mysql",
+     INS_READ_COMMITTED,
+     INS_READ_COMMITTED,
+     NULL,
+     {"rc",
+      "MySQL 8.0 Reference Manual, 17.7.2.1: in READ COMMITTED each consistent read "
+      "has "
+      "a fresh snapshot of its own",
+      NULL}},
+    {"mysql",
+     INS_REPEATABLE_READ,
+     INS_SNAPSHOT,
+     NULL,
+     {"pc",
+      "MySQL 8.0 Reference Manual, 17.7.2.1: in REPEATABLE READ consistent reads use "
+      "the "
+      "snapshot of the first; writes act on the newest rows (17.7.2.3), so no more "
+      "than "
+      "a consistent prefix is promised",
+      NULL}},
+    {"mysql",
+     INS_SERIALIZABLE,
+     INS_SERIALIZABLE,
+     NULL,
+     {"ser",
+      "MySQL 8.0 Reference Manual, 17.7.2.1: SERIALIZABLE is REPEATABLE READ with "
+      "every "
+      "plain SELECT taking a shared lock",
+      NULL}},
+
+    {"cockroachdb",
+     INS_READ_UNCOMMITTED,
+     INS_READ_COMMITTED,
+     NULL,
+     {"rc",
+      "CockroachDB documentation, Read Committed Transactions: READ COMMITTED where it "
+      "is "
+      "enabled, SERIALIZABLE otherwise; READ UNCOMMITTED is READ COMMITTED",
+      NULL}},
+    {"cockroachdb",
+     INS_REPEATABLE_READ,
+     INS_SNAPSHOT,
+     NULL,
+     {"si",
+      "CockroachDB documentation, Transactions: REPEATABLE READ and SNAPSHOT are "
+      "snapshot "
+      "isolation where it is enabled, and SERIALIZABLE otherwise",
+      NULL}},
+    {"cockroachdb",
+     INS_SERIALIZABLE,
+     INS_SERIALIZABLE,
+     NULL,
+     {"ser",
+      "CockroachDB documentation, Transactions: SERIALIZABLE is the default; real time "
+      "is "
+      "promised for single keys only",
+      NULL}},
+
+    {"yugabytedb",
+     INS_READ_UNCOMMITTED,
+     INS_READ_COMMITTED,
+     NULL,
+     {"rc",
+      "YugabyteDB documentation, Isolation levels: Read Committed where "
+      "yb_enable_read_committed_isolation is set, Snapshot otherwise",
+      NULL}},
+    {"yugabytedb",
+     INS_REPEATABLE_READ,
+     INS_SNAPSHOT,
+     NULL,
+     {"si",
+      "YugabyteDB documentation, Isolation levels: REPEATABLE READ is Snapshot "
+      "isolation",
+      NULL}},
+    {"yugabytedb",
+     INS_SERIALIZABLE,
+     INS_SERIALIZABLE,
+     NULL,
+     {"ser",
+      "YugabyteDB documentation, Isolation levels: Serializable transactions are "
+      "equivalent to a serial schedule",
+      NULL}},
+
+    {"tidb",
+     INS_READ_UNCOMMITTED,
+     INS_READ_UNCOMMITTED,
+     NULL,
+     {"", "TiDB documentation, SET TRANSACTION: READ UNCOMMITTED is not supported",
+      NULL}},
+    {"tidb",
+     INS_READ_COMMITTED,
+     INS_READ_COMMITTED,
+     NULL,
+     {"rc",
+      "TiDB documentation, Transaction Isolation Levels: READ COMMITTED in the "
+      "pessimistic mode",
+      NULL}},
+    {"tidb",
+     INS_REPEATABLE_READ,
+     INS_SNAPSHOT,
+     NULL,
+     {"pc",
+      "TiDB documentation, Transaction Isolation Levels and Pessimistic Transaction "
+      "Mode: "
+      "snapshot reads, and writes that act on the newest rows in the pessimistic mode, "
+      "so no more than a consistent prefix is promised",
+      NULL}},
+    {"tidb",
+     INS_SERIALIZABLE,
+     INS_SERIALIZABLE,
+     NULL,
+     {"", "TiDB documentation, SET TRANSACTION: SERIALIZABLE is not supported", NULL}},
+
     {"galera",
      INS_READ_UNCOMMITTED,
      INS_READ_UNCOMMITTED,

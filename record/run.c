@@ -391,7 +391,8 @@ static void describe(const struct recording *r, struct ins_record_outcome *outco
 {
     const struct ins_target *t = &r->target;
     struct ins_promise promise =
-        ins_promise_find(t->driver->scheme, t->isolation, t->variant, t->rows);
+        ins_promise_find(t->promise_as[0] ? t->promise_as : t->driver->scheme,
+                         t->isolation, t->variant, t->rows);
     if (r->options.promise)
         promise =
             (struct ins_promise){r->options.promise, "given with --promise", NULL};

@@ -114,7 +114,7 @@ const char *ins_url_get(const struct ins_url *url, const char *name)
 
 bool ins_url_opaque(const struct ins_url *url)
 {
-    return !strcmp(url->scheme, "exec");
+    return !strcmp(url->scheme, "exec") || !strcmp(url->scheme, "odbc");
 }
 
 bool ins_url_has_server(const struct ins_url *url)

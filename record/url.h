@@ -1,5 +1,6 @@
 /* url.h - scheme:[//[user[:password]@]host[:port]/[database]][?name=value&...], or
- * scheme:path for a file.  What stands behind exec: is taken as it is. */
+ * scheme:path for a file.  What stands behind exec: and odbc: is taken as
+ * it is. */
 #ifndef INS_RECORD_URL_H
 #define INS_RECORD_URL_H
 

@@ -1,6 +1,7 @@
 /* The parts of the recorder that need no database. */
 #include "driver.h"
 #include "journal.h"
+#include "kin.h"
 #include "nemesis.h"
 #include "promise.h"
 #include "proxy.h"
@@ -15,6 +16,43 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+/* ---- kin ---- */
+
+static void servers_are_told_by_their_version(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *speaks, *version, *name, *serializable, *repeatable;
+    } rows[] = {
+        {"postgres", "PostgreSQL 15.14 (Debian 15.14-0+deb12u1) on x86_64-pc-linux-gnu",
+         "PostgreSQL 15.14", "ser", "si"},
+        {"postgres", "CockroachDB CCL v23.1.11 (x86_64-pc-linux-gnu, built 2023/09/27)",
+         "CockroachDB 23.1.11", "ser", "si"},
+        {"postgres", "PostgreSQL 11.2-YB-2.20.1.0-b0 on x86_64-pc-linux-gnu",
+         "YugabyteDB 2.20.1.0", "ser", "si"},
+        {"mariadb", "10.11.14-MariaDB-0+deb12u2", "MariaDB 10.11.14", "ser", "pc"},
+        {"mariadb", "8.0.36", "MySQL 8.0.36", "ser", "pc"},
+        {"mariadb", "8.0.11-TiDB-v7.5.0", "TiDB 7.5.0", "", "pc"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ins_target target = {0};
+        const struct ins_kin *kin = ins_kin_find(rows[i].speaks, rows[i].version);
+        ins_kin_describe(kin, rows[i].version, &target);
+        assert_string_equal(target.name, rows[i].name);
+        struct ins_promise p =
+            ins_promise_find(target.promise_as, INS_SERIALIZABLE, "");
+        assert_string_equal(p.level, rows[i].serializable);
+        p = ins_promise_find(target.promise_as, INS_REPEATABLE_READ, "");
+        assert_string_equal(p.level, rows[i].repeatable);
+        assert_null(strstr(p.source, "nothing is known"));
+        assert_int_equal(ins_kin_retries(kin, 9007), !strcmp(kin->name, "TiDB"));
+        assert_false(ins_kin_retries(kin, 0));
+    }
+    assert_null(ins_kin_named("Oracle", "19"));
+    assert_string_equal(ins_kin_named("MariaDB", "10.11.14")->promise, "mariadb");
+    assert_string_equal(ins_kin_named("SQLite", "3.40")->promise, "sqlite");
+}
 
 /* ---- URLs ---- */
 
@@ -664,6 +702,7 @@ static void a_proxy_passes_holds_and_delays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(servers_are_told_by_their_version),
         cmocka_unit_test(several_urls_are_nodes_with_roles),
         cmocka_unit_test(nodes_that_make_no_cluster_are_refused),
         cmocka_unit_test(a_setting_of_a_node_is_not_of_the_others),
