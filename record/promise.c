@@ -150,6 +150,15 @@ static const struct row {
     {"mysql",
      INS_REPEATABLE_READ,
      INS_SNAPSHOT,
+     "rows",
+     {"pl2",
+      "MySQL 8.0 Reference Manual, 17.7.2.3: a snapshot does not apply to DML, and a "
+      "row "
+      "count of UPDATE, DELETE or INSERT is of the newest rows",
+      NULL}},
+    {"mysql",
+     INS_REPEATABLE_READ,
+     INS_SNAPSHOT,
      NULL,
      {"pc",
       "MySQL 8.0 Reference Manual, 17.7.2.1: in REPEATABLE READ consistent reads use "
@@ -234,6 +243,15 @@ static const struct row {
      {"rc",
       "TiDB documentation, Transaction Isolation Levels: READ COMMITTED in the "
       "pessimistic mode",
+      NULL}},
+    {"tidb",
+     INS_REPEATABLE_READ,
+     INS_SNAPSHOT,
+     "rows",
+     {"pl2",
+      "TiDB documentation, Pessimistic Transaction Mode: DML reads the newest "
+      "committed "
+      "rows, and so does its row count",
       NULL}},
     {"tidb",
      INS_REPEATABLE_READ,

@@ -41,9 +41,9 @@ static void servers_are_told_by_their_version(void **state)
         ins_kin_describe(kin, rows[i].version, &target);
         assert_string_equal(target.name, rows[i].name);
         struct ins_promise p =
-            ins_promise_find(target.promise_as, INS_SERIALIZABLE, "");
+            ins_promise_find(target.promise_as, INS_SERIALIZABLE, "", false);
         assert_string_equal(p.level, rows[i].serializable);
-        p = ins_promise_find(target.promise_as, INS_REPEATABLE_READ, "");
+        p = ins_promise_find(target.promise_as, INS_REPEATABLE_READ, "", false);
         assert_string_equal(p.level, rows[i].repeatable);
         assert_null(strstr(p.source, "nothing is known"));
         assert_int_equal(ins_kin_retries(kin, 9007), !strcmp(kin->name, "TiDB"));
