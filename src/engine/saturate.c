@@ -144,6 +144,37 @@ static void readers_before_write(struct round *q, uint32_t v, ins_txn t2)
     }
 }
 
+/* Of the versions of k that are known to be before t2, the one whose writer stands last
+ * in the order.  Most others are before it, and their readers linked to it. */
+static uint32_t latest_before(const struct round *q, ins_key k, ins_txn t2)
+{
+    const struct ins_engine *e = q->e;
+    uint32_t best = INS_NONE, at = 0;
+    for (uint32_t g = e->group_off[k]; g < e->group_off[k + 1]; g++) {
+        const uint32_t s = e->group_chain[g];
+        const uint32_t most = s == ins_chain_of(e, t2)
+                                  ? ins_stamp(e, ins_begin_node(e, t2)) - 1
+                                  : q->now[s];
+        const uint32_t v =
+            last_version(e, e->group_ver[g], e->group_ver[g + 1], most, false);
+        const uint32_t pos =
+            v == INS_NONE ? 0 : e->pos[ins_commit_node(e, e->ver_txn[v])];
+        if (v != INS_NONE && (best == INS_NONE || pos > at)) {
+            best = v;
+            at = pos;
+        }
+    }
+    return best;
+}
+
+/* Is v known to be before `latest`, where rule 2 links its readers? */
+static bool passed_over(const struct ins_engine *e, uint32_t v, uint32_t latest)
+{
+    return latest != INS_NONE && v != latest &&
+           ins_reaches(e, ins_commit_node(e, e->ver_txn[v]),
+                       ins_commit_node(e, e->ver_txn[latest]));
+}
+
 /* Rules 2 and 3 at the writer of version u. */
 static void versions_before_write(struct round *q, uint32_t u, const uint32_t *seen,
                                   bool first)
@@ -155,6 +186,7 @@ static void versions_before_write(struct round *q, uint32_t u, const uint32_t *s
         return;
     const uint32_t own = ins_chain_of(e, t2);
     const uint32_t begin = ins_begin_node(e, t2);
+    const uint32_t latest = e->by_session ? INS_NONE : latest_before(q, k, t2);
     for (uint32_t g = e->group_off[k]; g < e->group_off[k + 1]; g++) {
         const uint32_t s = e->group_chain[g];
         const uint32_t lo = e->group_ver[g], hi = e->group_ver[g + 1];
@@ -164,12 +196,15 @@ static void versions_before_write(struct round *q, uint32_t u, const uint32_t *s
             const uint32_t v = last_version(e, lo, hi, ins_stamp(e, begin) - 1, false);
             if (v != INS_NONE) {
                 first = false;
-                readers_before_write(q, v, t2);
+                if (!passed_over(e, v, latest))
+                    readers_before_write(q, v, t2);
             }
             continue;
         }
         const uint32_t v = last_version(e, lo, hi, q->now[s], false);
-        if (v != INS_NONE && ins_stamp(e, ins_commit_node(e, e->ver_txn[v])) > seen[s])
+        if (v != INS_NONE &&
+            ins_stamp(e, ins_commit_node(e, e->ver_txn[v])) > seen[s] &&
+            !passed_over(e, v, latest))
             readers_before_write(q, v, t2);
         if (!e->model.apart)
             continue;

@@ -39,3 +39,18 @@ many() {
     [ "$(jq -c '[.histories[0].levels[] | .verdict]' <<<"$output")" = '["pass","fail","fail"]' ] ||
         { jq -c '.histories[0].levels' <<<"$output"; false; }
 }
+
+@test "without session order a history is decided whose sessions are in disorder" {
+    for level in ser si; do
+        "$INSULA" gen -q --seed 5 --level $level --sessions 20 --txns 3000 --ops 12 \
+            --keys 1500 --no-times -t plume -o straight
+        # The transactions of the file from the last to the first.
+        awk -F '[,)]' '{ if ($4 != last) n++; last = $4; text[n] = text[n] $0 "\n" }
+            END { for (i = n; i > 0; i--) printf "%s", text[i] }' straight >backwards
+        run -1 "$INSULA" check --json -l $level,free-$level --timeout 60 \
+            --memory-limit 400M --certificate proof backwards
+        [ "$(jq -c '[.histories[0].levels[] | .verdict]' <<<"$output")" = '["pass","fail"]' ] ||
+            { jq -c '.histories[0].levels' <<<"$output"; false; }
+        "$INSULA" verify -q backwards proof
+    done
+}
