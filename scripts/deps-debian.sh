@@ -20,6 +20,26 @@ lint) wanted="$build $test $lint" ;;
 *) echo "usage: $0 build|test|lint" >&2; exit 3 ;;
 esac
 
+# Elsewhere than on Debian: what is missing, and only when it is missing.
+if ! command -v dpkg-query >/dev/null; then
+    missing=""
+    for tool in meson ninja pkg-config cc; do
+        command -v $tool >/dev/null || missing="$missing $tool"
+    done
+    for library in zlib libzstd libxxhash; do
+        pkg-config --exists $library 2>/dev/null || missing="$missing $library"
+    done
+    if [ "$1" != build ]; then
+        pkg-config --exists cmocka 2>/dev/null || missing="$missing cmocka"
+        for tool in bats jq; do
+            command -v $tool >/dev/null || missing="$missing $tool"
+        done
+    fi
+    [ -n "$missing" ] || exit 0
+    echo "there is no dpkg here: install these with the package manager of your system:$missing" >&2
+    exit 3
+fi
+
 missing=""
 for package in $wanted; do
     state=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
