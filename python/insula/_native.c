@@ -47,7 +47,8 @@ static PyObject *wrap_history(struct insula_history *h, const struct insula_erro
 
 struct watcher {
     PyObject *call; /* or None */
-    int failed;     /* it raised, or a signal handler did */
+    int failed;     /* it raised this, or a signal handler did */
+    PyObject *type, *value, *trace;
 };
 
 /* From a thread of the library's, without the lock. */
@@ -65,12 +66,19 @@ static int progress(void *context, const char *stage, uint64_t done, uint64_t to
         Py_XDECREF(answer);
     }
     if (PyErr_Occurred()) {
-        /* This thread may not be the caller's: the error is told there. */
-        PyErr_Clear();
+        /* This thread may not be the caller's: it is raised there. */
+        PyErr_Fetch(&w->type, &w->value, &w->trace);
         w->failed = 1;
     }
     PyGILState_Release(state);
     return cancel;
+}
+
+/* What the progress function raised goes on in the caller's thread. */
+static PyObject *raise_again(struct watcher *w)
+{
+    PyErr_Restore(w->type, w->value, w->trace);
+    return NULL;
 }
 
 /* ---- reading and checking ---- */
@@ -80,16 +88,21 @@ static PyObject *native_load(PyObject *self, PyObject *arguments)
     (void)self;
     const char *path;
     unsigned long long memory;
-    struct watcher w = {Py_None, 0};
+    struct watcher w = {.call = Py_None};
     struct insula_load_options o = {.progress = progress, .progress_context = &w};
     struct insula_error e = {0};
     if (!PyArg_ParseTuple(arguments, "szzzIdKO", &path, &o.format, &o.init, &o.order,
                           &o.threads, &o.timeout_s, &memory, &w.call))
         return NULL;
     o.memory_limit = memory;
-    struct insula_history *h;
-    Py_BEGIN_ALLOW_THREADS h = insula_load(path, &o, &e);
-    Py_END_ALLOW_THREADS return wrap_history(h, &e);
+    PyThreadState *lock = PyEval_SaveThread();
+    struct insula_history *h = insula_load(path, &o, &e);
+    PyEval_RestoreThread(lock);
+    if (w.failed) {
+        insula_history_free(h);
+        return raise_again(&w);
+    }
+    return wrap_history(h, &e);
 }
 
 static PyObject *native_check(PyObject *self, PyObject *arguments)
@@ -97,7 +110,7 @@ static PyObject *native_check(PyObject *self, PyObject *arguments)
     (void)self;
     PyObject *capsule;
     unsigned long long memory;
-    struct watcher w = {Py_None, 0};
+    struct watcher w = {.call = Py_None};
     struct insula_check_options o = {.progress = progress, .progress_context = &w};
     struct insula_error e = {0};
     if (!PyArg_ParseTuple(arguments, "OzdKIIzO", &capsule, &o.levels, &o.timeout_s,
@@ -107,17 +120,16 @@ static PyObject *native_check(PyObject *self, PyObject *arguments)
     const struct insula_history *h = PyCapsule_GetPointer(capsule, HISTORY);
     if (!h)
         return NULL;
-    struct insula_result *r;
-    Py_BEGIN_ALLOW_THREADS r = insula_check(h, &o, &e);
-    Py_END_ALLOW_THREADS if (r && e.status)
-    { /* the certificate could not be written */
+    PyThreadState *lock = PyEval_SaveThread();
+    struct insula_result *r = insula_check(h, &o, &e);
+    PyEval_RestoreThread(lock);
+    if (w.failed) {
+        insula_result_free(r);
+        return raise_again(&w);
+    }
+    if (r && e.status) { /* the certificate could not be written */
         insula_result_free(r);
         r = NULL;
-    }
-    if (r && w.failed) {
-        insula_result_free(r);
-        PyErr_SetString(PyExc_KeyboardInterrupt, "the progress ended the check");
-        return NULL;
     }
     PyObject *out = r ? PyCapsule_New(r, RESULT, free_result) : fail(&e);
     if (r && !out)

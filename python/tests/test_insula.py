@@ -133,6 +133,8 @@ def test_progress_is_reported_and_cancels():
     stages = []
     result = h.check("ser", progress=lambda stage, done, total: stages.append(stage) or True)
     assert not stages or result["ser"].verdict == "unknown" and result["ser"].reason
+    if stages:  # what it raises is raised
+        raises(ZeroDivisionError, h.check, "ser", progress=lambda *now: 1 / 0)
 
 
 def test_recorded_histories_have_the_verdicts_of_the_program():
