@@ -277,15 +277,16 @@ static int supervise(struct recording *r, struct insula_error *error)
     return error->status;
 }
 
-/* Faults are over: what does every node hold now? */
-static void read_all_nodes(struct recording *r, struct insula_error *error)
+/* Faults are over: what does every node hold now?  Fails when a node does not come
+ * back; what was recorded stays worth a verdict. */
+static int read_all_nodes(struct recording *r, struct insula_error *error)
 {
     const struct ins_target *t = &r->target;
     const unsigned first = r->options.sessions;
     atomic_store(&r->run.stop, false);
     r->run.deadline = INT64_MAX;
     if (t->driver->settle && t->driver->settle(t, error))
-        return;
+        return error->status;
     const int64_t preloaded = r->work.preload;
     int64_t keys = atomic_load(&r->work.count->keys);
     keys = keys < preloaded ? preloaded : keys;
@@ -298,7 +299,7 @@ static void read_all_nodes(struct recording *r, struct insula_error *error)
         if (ins_journal_open(&s->journal, r->options.dir, s->number,
                              ins_journal_keys(&r->work), error) ||
             ins_session_connect(s, i, error))
-            return;
+            return error->status;
         if (!ins_session_read_all(s, keys))
             ins_runlog_add(&r->log, "error", (int)s->number,
                            "the final read of %s failed", t->cluster.node[i].name);
@@ -306,6 +307,7 @@ static void read_all_nodes(struct recording *r, struct insula_error *error)
     }
     ins_runlog_add(&r->log, "final-read", -1, "%lld keys on %u nodes", (long long)keys,
                    t->cluster.nodes);
+    return 0;
 }
 
 /* Why a session ended early, with this status or, with 0, any. */
@@ -327,8 +329,13 @@ static void join_sessions(struct recording *r, struct ins_record_outcome *outcom
         (void)pthread_join(r->session[i].thread, NULL);
     if (!r->started)
         return;
-    if (r->options.final_read && !error->status)
-        read_all_nodes(r, error);
+    struct insula_error late = {0};
+    if (r->options.final_read && !error->status && read_all_nodes(r, &late)) {
+        atomic_fetch_add(&r->session[0].errors, 1);
+        (void)snprintf(outcome->first_error, sizeof outcome->first_error,
+                       "no final read: %.200s", late.message);
+        ins_runlog_add(&r->log, "error", -1, "%s", outcome->first_error);
+    }
     count(r, &outcome->total);
     outcome->seed = r->options.seed;
     outcome->stopped = r->stopped;
