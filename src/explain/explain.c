@@ -1,5 +1,6 @@
 #include "texts.h"
 
+#include "explain/story.h"
 #include "explain/wrap.h"
 
 /* The same content twice: for a terminal, and as docs/levels.md. */
@@ -84,6 +85,8 @@ static void explain_kind(const struct pen *p, enum ins_kind kind,
     paragraph(p, "Definition", t->definition);
     if (ins_suffix_texts[suffix])
         paragraph(p, NULL, ins_suffix_texts[suffix]);
+    if (kind == INS_G_SINGLE && suffix == INS_REALTIME)
+        paragraph(p, NULL, ins_lost_text);
     example(p, "Example", example_of(kind, suffix));
     against(p, kind, suffix);
     if (suffix != INS_REALTIME)
@@ -369,4 +372,11 @@ void ins_explain_markdown(struct ins_buf *b)
     for (int s = 0; s < INS_N_SUFFIXES; s++)
         if (ins_suffix_texts[s])
             ins_buf_fmt(b, "- %s\n", ins_suffix_texts[s]);
+    ins_buf_text(b, "\n### Lost commits and session guarantees\n\n");
+    ins_buf_fmt(b, "%s\n\n", ins_lost_text);
+    ins_buf_text(b, "Where a session guarantee is what broke, the story says so.\n\n");
+    for (int g = INS_READ_YOUR_WRITES; g <= INS_WRITES_FOLLOW_READS; g++)
+        ins_buf_fmt(b, "- %s: %s.\n", ins_guarantee_name((enum ins_guarantee)g),
+                    ins_guarantee_meaning((enum ins_guarantee)g));
+    ins_buf_fmt(b, "\n### What is counted\n\n%s\n", ins_count_text);
 }

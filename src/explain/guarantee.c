@@ -135,13 +135,12 @@ const char *ins_guarantee_name(enum ins_guarantee g)
     return name[g];
 }
 
-void ins_say_guarantee(struct ins_buf *b, enum ins_guarantee g)
+const char *ins_guarantee_meaning(enum ins_guarantee g)
 {
     static const char *const words[] = {
         "", "what a session has written, it sees from then on",
         "what a session has seen, it goes on seeing",
         "the writes of a session take effect, and are seen, in its order",
         "what a session writes comes after what it had read, for everybody"};
-    ins_buf_fmt(b, "The session guarantee that broke is %s: %s.", ins_guarantee_name(g),
-                words[g]);
+    return words[g];
 }

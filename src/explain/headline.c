@@ -478,9 +478,8 @@ void ins_say_headline(struct ins_buf *b, const struct ins_story *s)
     if (s->a->lost)
         say_unseen(b, s);
     const enum ins_guarantee broken = ins_guarantee_of(s->a);
-    if (broken) {
-        ins_buf_char(b, ' ');
-        ins_say_guarantee(b, broken);
-    }
+    if (broken)
+        ins_buf_fmt(b, " The session guarantee that broke is %s: %s.",
+                    ins_guarantee_name(broken), ins_guarantee_meaning(broken));
     say_places(b, s);
 }

@@ -66,8 +66,7 @@ enum ins_guarantee {
 };
 enum ins_guarantee ins_guarantee_of(const struct ins_anomaly *a);
 const char *ins_guarantee_name(enum ins_guarantee g); /* "read your writes" */
-/* That it broke and what it means, as a sentence. */
-void ins_say_guarantee(struct ins_buf *b, enum ins_guarantee g);
+const char *ins_guarantee_meaning(enum ins_guarantee g);
 
 /* Why an edge holds, without a full stop. */
 void ins_say_why(struct ins_buf *b, const struct ins_history *h,

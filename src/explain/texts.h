@@ -49,6 +49,8 @@ const char *ins_variant_text(enum ins_level level);
 extern const struct ins_kind_text ins_kind_texts[INS_N_KINDS];
 /* What the suffix of a strong anomaly's name adds; NULL for INS_PLAIN. */
 extern const char *const ins_suffix_texts[INS_N_SUFFIXES];
+/* What a lost commit is, and what the counts of a report count. */
+extern const char ins_lost_text[], ins_count_text[];
 /* Strict serializability's example: a stale read. */
 extern const struct ins_example ins_stale_example;
 

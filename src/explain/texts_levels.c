@@ -228,6 +228,20 @@ const char *ins_variant_text(enum ins_level level)
     return own ? NULL : text[info->variant];
 }
 
+const char ins_lost_text[] =
+    "A commit that was acknowledged, and whose keys were read by transactions that "
+    "began "
+    "later, none of which can have seen it, is a lost commit: the report says when it "
+    "was, who missed it first, and what fault came in between.";
+
+const char ins_count_text[] =
+    "Reads that are wrong by themselves are counted one by one, lost updates by pairs "
+    "of "
+    "transactions that read one version and both wrote its key, lost commits one by "
+    "one "
+    "among G-single-realtime, and all other cycles once for each group of transactions "
+    "that are tied together by cycles (a strongly connected component).";
+
 const char *const ins_suffix_texts[INS_N_SUFFIXES] = {
     [INS_PROCESS] =
         "The suffix -process says that the cycle needs session order to close: "
