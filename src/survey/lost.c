@@ -30,6 +30,7 @@ struct hunt {
     uint32_t *stamp, *root, turn; /* by version */
     uint8_t *sight;
     uint32_t *counted; /* by transaction: the turn in which its miss was counted */
+    bool here;         /* somebody missed it on the node where it ran */
     uint64_t steps;
     struct ins_vec_lost *lost;
 };
@@ -205,6 +206,28 @@ static uint32_t first_miss(struct hunt *s, ins_txn w, uint32_t v)
     return INS_NONE;
 }
 
+/* Where nodes are not known all is one. */
+static bool same_node(const struct ins_history *h, ins_txn t, ins_txn u)
+{
+    return !h->txn_node || !h->txn_node[t] || !h->txn_node[u] ||
+           h->txn_node[t] == h->txn_node[u];
+}
+
+/* Did somebody begin on w's node after its end? */
+static bool node_lives(struct hunt *s, ins_txn w)
+{
+    const struct ins_survey_facts *f = s->f;
+    for (uint32_t i = f->n_timed; i-- > 0;) {
+        const ins_txn t = f->by_begin[i];
+        s->steps++;
+        if (f->h->txn_begin[t] <= f->h->txn_end[w])
+            return false;
+        if (same_node(f->h, t, w))
+            return true;
+    }
+    return false;
+}
+
 /* Can nobody who began after w's end have seen v?  What was written over it counts
  * only when that began after `missed` had ended, or its writer missed v itself. */
 static bool is_unseen(struct hunt *s, ins_txn w, uint32_t v, ins_txn missed,
@@ -220,6 +243,7 @@ static bool is_unseen(struct hunt *s, ins_txn w, uint32_t v, ins_txn missed,
         if (sight == SEES)
             return false;
         if (sight == OLDER) {
+            s->here |= same_node(h, f->read_txn[read], w);
             *misses += s->counted[s->f->read_txn[read]] != s->turn;
             s->counted[s->f->read_txn[read]] = s->turn;
             continue;
@@ -255,6 +279,7 @@ static void look_at(struct hunt *s, ins_txn w)
     const struct ins_survey_facts *f = s->f;
     struct ins_lost_commit l = {.txn = w};
     uint32_t miss = INS_NONE;
+    s->here = false;
     s->turn++;
     for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++) {
         const uint32_t m = first_miss(s, w, f->write[i]);
@@ -270,6 +295,8 @@ static void look_at(struct hunt *s, ins_txn w)
     for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++)
         if (!is_unseen(s, w, f->write[i], l.reader, &l.misses))
             return;
+    if (!s->here && node_lives(s, w))
+        return; /* other nodes may just be late */
     ins_vec_lost_push(s->lost, l);
 }
 

@@ -12,7 +12,9 @@ INS_VEC(lost, struct ins_lost_commit);
  * The commit of w is lost when somebody who began after its end read an older version
  * of a key that w wrote, and nobody who began after its end can have seen a write of w:
  * each of their reads of w's keys is of an older version, or of one whose writer had
- * missed w itself or began when it had been missed already.
+ * missed w itself or began when it had been missed already.  In a cluster somebody must
+ * have missed it on the node that acknowledged it, unless that one served nobody any
+ * more: other nodes may just be late.
  *
  * False when memory or the limit ends it.  With a bounded amount of work: where that
  * does not do, commits are left out. */
