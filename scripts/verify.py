@@ -18,7 +18,7 @@ TOKEN = re.compile(r'''
     (?P<edn>edn"(?:[^"\\]|\\.)*") | (?P<string>:?"(?:[^"\\]|\\.)*") |
     (?P<keyword>:[A-Za-z0-9_./-]+) |
     (?P<time>(?:-?[0-9]+)?\.\.(?:-?[0-9]+)?) | (?P<number>-?[0-9]+(?![A-Za-z0-9_./-])) |
-    (?P<word>[A-Za-z_][A-Za-z0-9_./-]*) | (?P<mark>[][()=?@:])
+    (?P<word>[A-Za-z_][A-Za-z0-9_./-]*) | (?P<mark>[][()=?@:{}<>!%^])
 ''', re.X | re.S)
 
 
@@ -66,10 +66,66 @@ def lines_of(text):
             line = []
         elif kind not in ('blank', 'comment'):
             line.append((kind, m[0]))
-        glued = kind not in ('blank', 'comment', 'line') and m[0] not in '=(['
+        glued = kind not in ('blank', 'comment', 'line') and m[0] not in '=([{<>!%^'
         at = m.end()
     if line:
         yield line
+
+
+NIL = ('nil',)  # as a value, with statements: the row is not there
+
+
+def in_order_of_keys(lit):
+    """Numbers by size, strings and keywords by their bytes, then the rest."""
+    return ('number', 'string', 'keyword', 'edn', 'nil').index(lit[0]), lit[1:]
+
+
+class Condition:
+    """On the keys or the values of a query: tests that must all hold."""
+    def __init__(self):
+        self.tests, self.set = [], None
+
+    def add(self, sign, a, b=None):
+        if sign == 'in':
+            self.set = a
+        self.tests.append((sign, a, b))
+
+    def holds(self, lit):
+        return all(self.test(lit, *t) for t in self.tests)
+
+    @staticmethod
+    def test(lit, sign, a, b):
+        if sign in ('=', '!='):
+            return (lit == a) == (sign == '=')
+        if sign == 'in':
+            return lit in a
+        if sign == '%':
+            return lit[0] == 'number' and lit[1] % a[1] == b[1]
+        if lit[0] != a[0] or lit == NIL:
+            return False
+        if sign == '^':
+            return lit[1].startswith(a[1])
+        return {'<': lit[1] < a[1], '<=': lit[1] <= a[1],
+                '>': lit[1] > a[1], '>=': lit[1] >= a[1]}[sign]
+
+
+class Statement:
+    def __init__(self, kind, ops):
+        self.kind, self.ops, self.effect, self.old = kind, ops, True, None
+        self.key, self.value, self.limit = Condition(), Condition(), 0
+
+    def asks_value(self, value):
+        return value != NIL and self.value.holds(value)
+
+    def fits(self, value):
+        """May a read among several versions, of this statement, have seen this value?"""
+        if self.kind == 'insert':
+            return (value == NIL) == self.effect
+        if self.kind in ('delete', 'update'):
+            return (value != NIL) == self.effect
+        if self.kind == 'cas':
+            return value != self.old
+        return not self.asks_value(value)
 
 
 class Txn:
@@ -80,15 +136,20 @@ class Txn:
 
 
 class Op:
-    """kind: 'write', 'read' or 'unknown'; value: a literal, or a tuple of them."""
-    def __init__(self, kind, key, value, is_list):
+    """kind: 'write', 'read', 'unknown' or 'among', a read of one version out of those that
+    its statement fits; value: a literal, or a tuple of them."""
+    def __init__(self, kind, key, value, is_list, statement=None):
         self.kind, self.key, self.value, self.list = kind, key, value, is_list
+        self.statement = statement
+
+    def may_see(self, value):
+        return self.statement.fits(value) if self.kind == 'among' else self.value == value
 
 
 class History:
     def __init__(self, text):
-        self.default, self.initial = ('nil',), {}
-        sessions, self.lists = {}, set()
+        self.default, self.initial = NIL, {}
+        sessions, self.lists, self.statements = {}, set(), []
         for line in lines_of(text):
             self.read_line(line, sessions)
         self.n_sessions = len(sessions)
@@ -97,13 +158,13 @@ class History:
             for t in txns:
                 t.session = s
                 self.txn.append(t)
+        for t in self.txn:
+            self.lists |= {o.key for o in t.ops if o.list}
+        self.add_missed_rows()
         for number, t in enumerate(self.txn):
             t.first = len(self.op)
             self.op += t.ops
             self.of += [number] * len(t.ops)
-        for o in self.op:
-            if o.list:
-                self.lists.add(o.key)
 
     def read_line(self, line, sessions):
         text = [t for _, t in line]
@@ -134,6 +195,9 @@ class History:
             if word in ('commit', 'abort', 'unknown') and at == len(line) - 1:
                 t.status = word
                 return
+            if word in ('insert', 'delete', 'update', 'cas', 'q'):
+                at = self.read_statement(t, word, line, at)
+                continue
             key, at = literal(*line[at + 2]), at + 5
             if word != 'r':
                 t.ops.append(Op('write', key, literal(*line[at]), word == 'a'))
@@ -153,9 +217,104 @@ class History:
                 t.ops.append(Op('read', key, literal(*line[at]), False))
             at += 1
 
+    def read_statement(self, t, word, line, at):
+        """Section 2: what a statement is made of, and where the line goes on."""
+        s = Statement(word, [])
+        self.statements.append((t, s))
+        if word == 'q':
+            at = self.read_conditions(s, line, at + 2)
+            at = self.read_rows(s, line, at + 1)
+        else:
+            key, value, at = literal(*line[at + 2]), NIL, at + 4
+            if word == 'cas':
+                s.old, at = literal(*line[at + 1]), at + 2
+            if word != 'delete':
+                value, at = literal(*line[at + 1]), at + 2
+            if at < len(line) and line[at] == ('mark', '!'):
+                s.effect, at = False, at + 1
+            s.ops.append(Op('read', key, s.old, False, s) if word == 'cas' and s.effect
+                         else Op('among', key, None, False, s))
+            if s.effect:
+                s.ops.append(Op('write', key, value, False, s))
+        s.at = len(t.ops)
+        t.ops += s.ops
+        return at
+
+    def read_conditions(self, s, line, at):
+        while line[at] != ('mark', ')'):
+            word, at = line[at][1], at + 1
+            if word == 'limit':
+                s.limit, at = int(line[at][1]), at + 1
+                continue
+            on = s.key if word == 'k' else s.value
+            sign, at = line[at][1], at + 1
+            if line[at] == ('mark', '=') and sign in '<>!':
+                sign, at = sign + '=', at + 1
+            if line[at] == ('mark', '{'):
+                end = line.index(('mark', '}'), at)
+                on.add('in', [literal(*x) for x in line[at + 1:end]])
+                at = end + 1
+            elif sign == '%':
+                on.add(sign, literal(*line[at]), literal(*line[at + 2]))
+                at += 3
+            else:
+                on.add(sign, literal(*line[at]))
+                at += 1
+        return at + 1
+
+    def read_rows(self, s, line, at):
+        if line[at] == ('mark', '?'):
+            s.effect = False
+            return at + 1
+        at += 1
+        while line[at] != ('mark', '}'):
+            s.ops.append(Op('read', literal(*line[at]), literal(*line[at + 2]), False, s))
+            at += 3
+        return at + 1
+
+    def versions(self):
+        """What alive transactions leave behind: (transaction, value) by key."""
+        found = {}
+        for t in self.txn:
+            last = {o.key: o.value for o in t.ops if o.kind == 'write' and not o.list}
+            for k, v in last.items() if t.status != 'abort' else ():
+                found.setdefault(k, []).append((t, v))
+        return found
+
+    def add_missed_rows(self):
+        """Section 2: a read for each row that a query misses and that says something."""
+        versions = self.versions()
+        present = {o.key for t in self.txn for o in t.ops if t.status != 'abort' and
+                   o.kind in ('read', 'write') and not o.list and o.value != NIL}
+        named = {o.key for t in self.txn for o in t.ops} | set(self.initial)
+        rows = sorted((k for k in named - self.lists
+                       if k in present or self.start(k) != NIL), key=in_order_of_keys)
+        touched = {t: {o.key for o in t.ops} for t, _ in self.statements}
+        added = {}
+        for t, s in self.statements:
+            s.at += added.get(t, 0)
+            if s.kind != 'q' or not s.effect or t.status == 'abort':
+                continue
+            returned = [o.key for o in s.ops]
+            last = max(returned, key=in_order_of_keys) \
+                if s.limit and len(returned) >= s.limit else None
+            missed = []
+            for k in rows if s.key.set is None else dict.fromkeys(s.key.set):
+                if k not in rows or k in returned or not s.key.holds(k) or last is not None \
+                        and in_order_of_keys(k) > in_order_of_keys(last):
+                    continue
+                if k in touched[t] or s.asks_value(self.start(k)) or any(
+                        u is not t and s.asks_value(v) for u, v in versions.get(k, ())):
+                    missed.append(Op('among', k, None, False, s))
+            end = s.at + len(s.ops)
+            t.ops[end:end] = missed
+            s.ops += missed
+            added[t] = added.get(t, 0) + len(missed)
+
     def start(self, key):
         """The initial value of a register, None for none."""
-        return self.initial.get(key, self.default)
+        value = self.initial.get(key, self.default)
+        return NIL if value is None and self.statements else value
 
 
 # ---- section 2 ----
@@ -171,6 +330,7 @@ class Facts:
         self.fact = []
         for number, t in enumerate(h.txn):
             self.look_at(number, t)
+        self.mark_mismatches()
         self.by_value = {}  # (key, value): alive transactions, once for each write
         for (t, k), values in self.writes.items():
             self.writers.setdefault(k, []).append(t)
@@ -204,7 +364,21 @@ class Facts:
                 self.fact.append('own' if o.value[-len(mine):] == mine and
                                  len(o.value) >= len(mine) else 'not own')
             else:
-                self.fact.append('own' if o.value == own[o.key][-1] else 'not own')
+                self.fact.append('own' if o.may_see(own[o.key][-1]) else 'not own')
+
+    def mark_mismatches(self):
+        """Rows that are not of their query, that it has already, or beyond its limit."""
+        for t, s in self.h.statements:
+            if s.kind != 'q' or t.status == 'abort':
+                continue
+            seen = []
+            for i, o in enumerate(s.ops):
+                if o.kind != 'read':
+                    continue
+                if o.key in seen or s.limit and len(seen) >= s.limit or \
+                        not s.key.holds(o.key) or not s.asks_value(o.value):
+                    self.fact[t.first + s.at + i] = 'mismatch'
+                seen.append(o.key)
 
     def own_before(self, op):
         t = self.h.of[op]
@@ -213,6 +387,10 @@ class Facts:
 
     def find_sources(self, op):
         o, reader = self.h.op[op], self.h.of[op]
+        if o.kind == 'among':
+            return tuple([0] if o.may_see(self.h.start(o.key)) else []) + tuple(
+                t for t in self.writers.get(o.key, ()) if t != reader and self.alive[t] and
+                o.may_see(self.writes[t, o.key][-1]))
         if o.list and not o.value:
             return (0,)
         value = o.value[-1] if o.list else o.value
@@ -298,12 +476,61 @@ class Facts:
                     waiting.append(t)
         return members
 
-    def same_key_differs(self, t):
-        """Two external reads of one key by t with different results."""
+    def external_of_key(self, op):
+        return [o for o in self.ops_of(self.h.of[op]) if self.fact[o] == 'external' and
+                self.h.op[o].key == self.h.op[op].key]
+
+    def common(self, op):
+        """The sources of op that all reads of its key by its transaction have, those
+        without any left out."""
+        others = [self.sources[o] for o in self.external_of_key(op) if self.sources[o]]
+        return [w for w in self.sources[op] if all(w in x for x in others)]
+
+    def reads_agree(self, op):
+        """One value that all reads of the key of op may have seen, see section 4."""
+        h, t, k = self.h, self.h.of[op], self.h.op[op].key
+        reads, wrote = [], False
+        for o in self.ops_of(t):
+            if h.op[o].key != k:
+                continue
+            if self.fact[o] == 'external' and (h.op[o].kind == 'read' or self.sources[o]) \
+                    or self.fact[o] == 'mismatch' and not wrote:
+                reads.append(h.op[o])
+            wrote |= h.op[o].kind == 'write'
+        if len(reads) < 2:
+            return True
+        values = [o.value for o in reads if o.kind == 'read'][:1]
+        if not values:
+            values = [h.start(k)] + [self.writes[u, k][-1] for u in self.writers.get(k, ())
+                                     if u != t and self.alive[u]]
+        return any(all(o.may_see(v) for o in reads) for v in values)
+
+    def differs_at_ci(self, t):
         first = {}
         for op in self.ops_of(t):
             o = self.h.op[op]
-            if self.fact[op] == 'external' and first.setdefault(o.key, o.value) != o.value:
+            if self.fact[op] != 'external':
+                continue
+            if self.h.statements and not o.list:
+                if not self.reads_agree(op):
+                    return True
+            elif first.setdefault(o.key, o.value) != o.value:
+                return True
+        return False
+
+    def same_key_differs(self, t):
+        """Two external reads of one key by t with different results, or that can be from
+        no one writer."""
+        first = {}
+        for op in self.ops_of(t):
+            o = self.h.op[op]
+            if self.fact[op] != 'external':
+                continue
+            if self.h.statements and not o.list and self.sources[op] and \
+                    not self.common(op):
+                return True
+            one = first.setdefault(o.key, o)
+            if o.kind == one.kind == 'read' and one.value != o.value:
                 return True
         return False
 
@@ -322,7 +549,7 @@ class Facts:
         if base not in ('pl2', 'rc') and self.same_key_differs(t):
             return True
         for op in self.ops_of(t):
-            if self.fact[op] == 'not own' and not (
+            if self.fact[op] == 'mismatch' or self.fact[op] == 'not own' and not (
                     base == 'pl2' and self.admitted_at_pl2(op)):
                 return True
             if self.fact[op] == 'external' and not self.sources[op]:
@@ -336,6 +563,8 @@ class Facts:
     def admitted_at_pl2(self, op):
         """6.4: a read that is not own."""
         o, reader = self.h.op[op], self.h.of[op]
+        if o.kind == 'among':
+            return True
         if not o.list:
             own = self.writes[reader, o.key]
             n = self.own_before(op)
@@ -367,6 +596,7 @@ BASES = ('ci', 'pl2', 'rc', 'ra', 'cc', 'psi', 'pc', 'si', 'rr', 'ser')
 WEAKER = {'ser': ('rr', 'si'), 'rr': ('ser',), 'si': ('psi', 'pc'), 'psi': ('cc',),
           'pc': ('cc',), 'cc': ('ra',), 'ra': ('rc', 'ci'), 'rc': ('pl2',)}
 COMMITS = ('rc', 'ra', 'cc')
+FROM_RA = ('ra', 'cc', 'psi', 'pc', 'si', 'rr', 'ser')
 VERSIONS = ('psi', 'pc', 'si', 'rr', 'ser')
 
 
@@ -415,8 +645,19 @@ class Block:
         else:
             self.may = f.may_count(self.base)
         self.source = {op: s[0] for op, s in enumerate(f.sources) if len(s) == 1}
+        if f.h.statements and self.base in FROM_RA:
+            for op in range(len(f.h.op)):
+                left = self.sources(op) if f.fact[op] == 'external' else ()
+                if op not in self.source and len(left) == 1 and left[0] in f.sure:
+                    self.source[op] = left[0]
         self.edges, self.anti, self.dropped, self.before = set(), set(), set(), set()
         self.var, self.clauses = [], []
+
+    def sources(self, op):
+        """From ra on those that all reads of the key have in common, if there are any."""
+        common = self.f.common(op) if self.h.statements and self.base in FROM_RA and \
+            not self.h.op[op].list else ()
+        return common or self.f.sources[op]
 
     # -- tokens --
 
@@ -491,12 +732,12 @@ class Block:
         for t, end in order:
             for op in f.ops_of(t) if end in ('b', '') else ():
                 o = h.op[op]
-                need(f.fact[op] != 'not own', 'a read of own writes')
+                need(f.fact[op] not in ('not own', 'mismatch'), 'a read of own writes')
                 if f.fact[op] == 'external' and o.list:
                     need(tuple(store.get(o.key, ())) == o.value, 'a list')
                 elif f.fact[op] == 'external':
                     held = store.get(o.key, h.start(o.key))
-                    need(held is not None and held == o.value, 'a read')
+                    need(held is not None and o.may_see(held), 'a read')
             if end == 'b':
                 continue
             for op in f.ops_of(t):
@@ -524,6 +765,7 @@ class Block:
         for t in order:
             for op in f.ops_of(t):
                 o = h.op[op]
+                need(f.fact[op] != 'mismatch', 'a row that is not of its query')
                 if f.fact[op] == 'not own':
                     need(self.base == 'pl2' and f.admitted_at_pl2(op), 'own writes')
                 if f.placed(op):
@@ -580,10 +822,15 @@ class Block:
                     need(not later or later[0] == t3 or later[0] not in past, 'psi')
                 elif self.base == 'rc':
                     seen = {self.source[r] for r in f.ops_of(t3)
-                            if r < op and f.fact[r] == 'external'}
+                            if r < op and f.fact[r] == 'external' and
+                            not self.same_statement(r, op)}
                     need(not seen & set(later), 'rc')
                 else:
                     need(not past & set(later), self.base)
+
+    def same_statement(self, a, b):
+        s = self.h.op[a].statement
+        return s is not None and s is self.h.op[b].statement
 
     # -- section 7 --
 
@@ -640,6 +887,7 @@ class Block:
         need(self.h.of[op] in self.counts, 'does not count')
         wrong = f.fact[op] == 'not own' and not (
             self.base == 'pl2' and f.admitted_at_pl2(op))
+        wrong |= f.fact[op] == 'mismatch'
         wrong |= f.fact[op] == 'external' and not f.sources[op]
         if not wrong and f.placed(op):
             wrong = not f.fits(op) or any(
@@ -736,7 +984,7 @@ class Block:
         self.dropped.add((op, w))
 
     def left(self, op):
-        return [w for w in self.f.sources[op]
+        return [w for w in self.sources(op)
                 if w in self.may and (op, w) not in self.dropped]
 
     def line_from(self, words):
@@ -768,6 +1016,12 @@ class Block:
         need(len(words) == 2, 'expected two reads')
         a, b = self.read_op(words[0]), self.read_op(words[1])
         h = self.h
+        if h.statements and h.of[a] == h.of[b] and h.of[a] in self.counts and \
+                h.op[a].kind != 'write' and h.op[a].key == h.op[b].key and \
+                h.op[a].key not in h.lists:
+            need(not self.f.reads_agree(a), 'the reads of that key agree')
+            self.refuted = True
+            return
         need(self.f.fact[a] == self.f.fact[b] == 'external' and h.of[a] == h.of[b] and
              h.of[a] in self.counts and h.op[a].key == h.op[b].key and
              h.op[a].value != h.op[b].value, 'the reads do not differ')
@@ -806,7 +1060,8 @@ class Block:
         return op, r2
 
     def line_mono(self, words):
-        need(len(words) >= 2 and self.read_op(words[1]) < self.read_op(words[0]), 'later')
+        need(len(words) >= 2 and self.read_op(words[1]) < self.read_op(words[0]) and
+             not self.same_statement(self.read_op(words[1]), self.read_op(words[0])), 'later')
         self.two_reads(words)
 
     def line_beside(self, words):
@@ -1100,7 +1355,7 @@ class Block:
     def check_pass(self, lines):
         if self.base == 'ci':
             need(not lines, 'lines in a pass of ci')
-            need(not any(self.f.same_key_differs(t) for t in self.counts), 'reads differ')
+            need(not any(self.f.differs_at_ci(t) for t in self.counts), 'reads differ')
             return
         need(not self.rt or self.f.has_times, 'no times')
         if self.base not in ('pc', 'si', 'rr', 'ser'):
@@ -1155,6 +1410,8 @@ def verify(history, text):
 
 
 def check_block(f, level, verdict, lines, proved):
+    need(level[0] != 'rr' or verdict == 'pass' or
+         all(s.kind != 'q' for _, s in f.h.statements), 'a fail of rr with queries')
     if lines and lines[0][:1] == ['implied']:
         need(len(lines) == 1 and len(lines[0]) == 2, 'implied LEVEL')
         by = parse_level(lines[0][1])

@@ -425,6 +425,16 @@ static bool export_block(struct ins_verifier *v)
     return ins_export_block(v, name);
 }
 
+/* Missed rows count at ser and not at rr, which are the same without queries only: what
+ * is said of ser then proves a pass of rr and no fail. */
+static bool is_refused(const struct ins_verifier *v, uint8_t verdict)
+{
+    bool query = false;
+    for (uint32_t i = 0; i < v->h->statements.n; i++)
+        query |= v->h->statements.at[i].kind == INS_QUERY;
+    return query && v->base == V_RR && verdict == 2;
+}
+
 static bool block(struct ins_verifier *v, uint8_t *verdicts)
 {
     const int level = read_level(v);
@@ -435,6 +445,8 @@ static bool block(struct ins_verifier *v, uint8_t *verdicts)
         return ins_verify_fault(v, "a level is claimed twice");
     if (!start_level(v, level))
         return false;
+    if (is_refused(v, verdict))
+        return ins_verify_fault(v, "where there are queries no fail of rr is proved");
     const bool implied = ins_verify_word(v, "implied");
     const bool proof = !implied && verdict == 2;
     const bool ok = implied ? implied_block(v, verdict, verdicts)
