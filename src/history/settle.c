@@ -241,7 +241,7 @@ static bool starts_as_read(const struct ins_resolver *r, const struct ins_card *
 
 /* The writers that a read may be from. */
 struct matches {
-    uint32_t count;
+    uint32_t count; /* 2: two or more */
     uint32_t place; /* of the last one found */
     uint32_t first; /* of the first with this tag: names the group */
 };
@@ -254,7 +254,7 @@ static struct matches find_matches(const struct ins_resolver *r,
     if (b->table[local].slot) {
         const uint32_t head = look_up(b, &b->table[local], c->tag);
         m.first = head - 1;
-        for (uint32_t i = head; i; i = b->next[i - 1]) {
+        for (uint32_t i = head; i && m.count < 2; i = b->next[i - 1]) {
             if (!is_match(r, c, b->txn[i - 1]))
                 continue;
             m.place = i - 1;
@@ -274,7 +274,7 @@ static struct matches find_matches(const struct ins_resolver *r,
     }
     if (equal < 2 && !r->check_own && !r->wide)
         return (struct matches){equal, begin + last, begin + last};
-    for (uint32_t i = b->off[local]; i < end; i++) {
+    for (uint32_t i = b->off[local]; i < end && m.count < 2; i++) {
         if (b->tag[i] != c->tag)
             continue;
         if (m.first == INS_NONE)
