@@ -1,6 +1,5 @@
 /* cmd_runs.c - the runs of a store: list them, show, compare and remove some. */
 #include "output.h"
-#include "recording.h"
 #include "runs.h"
 #include "term.h"
 
@@ -162,13 +161,16 @@ static int remove_runs(const struct options *o, char (*name)[128], size_t n)
     const ssize_t len = readlink(path, latest, sizeof latest - 1);
     latest[len > 0 ? len : 0] = '\0';
     for (size_t i = 0; i < n; i++) {
+        char result[4400];
         (void)snprintf(path, sizeof path, "%s/%s/log.jsonl", dir, name[i]);
-        if (access(path, F_OK))
-            return complain("'%s/%s' is no run, it has no log.jsonl", dir, name[i]);
+        (void)snprintf(result, sizeof result, "%s/%s/result.json", dir, name[i]);
+        if (access(path, F_OK) && access(result, F_OK))
+            return complain("'%s/%s' is no run: it has no log.jsonl and no result.json",
+                            dir, name[i]);
     }
     for (size_t i = 0; i < n; i++) {
         (void)snprintf(path, sizeof path, "%s/%s", dir, name[i]);
-        recording_drop(path);
+        ins_runs_remove(path);
         if (!access(path, F_OK))
             return complain("could not remove all of '%s'", path);
         if (!strcmp(latest, name[i])) {

@@ -35,7 +35,7 @@ void recording_help(FILE *out, void (*wrap)(FILE *out, const char *text, unsigne
 }
 
 struct display {
-    bool on, drawn;
+    bool on, drawn, json;
     uint64_t last_done;
     double last_s, rate;
 };
@@ -43,6 +43,14 @@ struct display {
 static void show(void *context, const struct ins_record_progress *now)
 {
     struct display *d = context;
+    if (d->json)
+        (void)fprintf(
+            stderr,
+            "{\"phase\": \"record\", \"seconds\": %.3f, \"committed\": %" PRIu64
+            ", \"aborted\": %" PRIu64 ", \"unknown\": %" PRIu64 ", \"errors\": %" PRIu64
+            ", \"faults\": %" PRIu64 ", \"txns\": %" PRIu64 ", \"busy_s\": %.6f}\n",
+            now->seconds, now->committed, now->aborted, now->unknown, now->errors,
+            now->faults, now->txns, now->busy_s);
     if (!d->on)
         return;
     uint64_t done = now->committed + now->aborted + now->unknown;
@@ -141,7 +149,7 @@ int recording_run(const struct options *o, const char *dir,
     if (mkdir(dir, 0755))
         return complain("cannot make the directory '%s': %s", dir,
                         strerrordesc_np(errno));
-    struct display display = {.on = isatty(STDERR_FILENO) && !opt_given(o, OPT_quiet)};
+    struct display display = {.on = progress_drawn(o), .json = progress_as_json(o)};
     struct ins_record_options options = options_of(o, dir);
     options.progress = show;
     options.progress_context = &display;

@@ -40,10 +40,23 @@ double seconds_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+bool progress_as_json(const struct options *o)
+{
+    return o->text[OPT_progress] && !strcmp(o->text[OPT_progress], "json");
+}
+
+bool progress_drawn(const struct options *o)
+{
+    const char *how = o->text[OPT_progress];
+    return isatty(STDERR_FILENO) && !opt_given(o, OPT_quiet) &&
+           (!how || !strcmp(how, "auto"));
+}
+
 void progress_start(struct progress *p, const struct options *o)
 {
     (void)pthread_mutex_init(&p->lock, NULL);
-    p->on = isatty(STDERR_FILENO) && !opt_given(o, OPT_quiet);
+    p->json = progress_as_json(o);
+    p->on = progress_drawn(o) || p->json;
     p->drawn = false;
     p->start = p->last = seconds_now();
 }
@@ -91,7 +104,13 @@ int progress_report(void *context, const char *stage, uint64_t done, uint64_t to
     if (p->on) {
         (void)pthread_mutex_lock(&p->lock);
         const double now = seconds_now();
-        if (now - p->start > 1 && now - p->last > 0.1) {
+        if (p->json && now - p->last > 0.2) {
+            p->last = now;
+            (void)fprintf(stderr,
+                          "{\"phase\": \"check\", \"stage\": \"%s\", \"done\": %" PRIu64
+                          ", \"total\": %" PRIu64 "}\n",
+                          stage, done, total);
+        } else if (!p->json && now - p->start > 1 && now - p->last > 0.1) {
             p->last = now;
             draw(p, stage, done, total);
         }

@@ -16,11 +16,16 @@ unsigned term_width(FILE *out);
 
 double seconds_now(void);
 
+/* Is a line to be drawn; are JSON lines to be written? */
+bool progress_drawn(const struct options *o);
+bool progress_as_json(const struct options *o);
+
 /* One line on a terminal's standard error, drawn after a second of work and then ten
- * times a second.  Several threads may report; the last one to do so is shown. */
+ * times a second; or with --progress json, lines {"phase": "check", "stage": ...}.
+ * Several threads may report; the last one to do so is shown. */
 struct progress {
     pthread_mutex_t lock;
-    bool on, drawn;
+    bool on, drawn, json;
     double start, last;
 };
 

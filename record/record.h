@@ -34,6 +34,7 @@ struct ins_record_progress {
     uint64_t errors; /* answers that are neither success nor a conflict */
     uint64_t faults; /* of the nemesis */
     uint64_t txns;   /* asked for, or 0 */
+    double busy_s;   /* what all transactions took, together */
 };
 
 /* Zero means the default in brackets. */

@@ -275,8 +275,11 @@ static bool step(struct ins_session *s)
     unsigned ran;
     bool lost = false;
     enum ins_outcome outcome = run_transaction(s, &ran, &lost);
-    if (!ins_journal_end(&s->journal, outcome, ins_runlog_now(log), ran))
+    const int64_t ended_at = ins_runlog_now(log);
+    if (!ins_journal_end(&s->journal, outcome, ended_at, ran))
         return disk_failed(s);
+    atomic_fetch_add_explicit(&s->busy_ns, (uint64_t)(ended_at - began),
+                              memory_order_relaxed);
     _Atomic uint64_t *counter = outcome == INS_COMMITTED ? &s->committed
                                 : outcome == INS_ABORTED ? &s->aborted
                                                          : &s->unknown;

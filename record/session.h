@@ -40,6 +40,7 @@ struct ins_session {
     struct ins_rows rows;
     struct ins_list *range; /* INS_PLAN_MAX, when plans read together; or NULL */
     _Atomic uint64_t committed, aborted, unknown, errors;
+    _Atomic uint64_t busy_ns;  /* what its transactions took */
     int64_t waited, worked;    /* ns in statements that took long; in all */
     unsigned told;             /* errors that were logged */
     char first_error[256];     /* the first unexpected answer */

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,7 +146,9 @@ static void fill(struct ins_run_row *r, const struct ins_json *j, uint32_t h)
         r->when = time_of(started);
     }
 #undef TEXT_OF
-    const uint32_t outcomes = get(j, h, "outcomes", NULL);
+    uint32_t outcomes = get(j, h, "outcomes", NULL);
+    if (outcomes == INS_JSON_NONE) /* a file that was checked */
+        outcomes = get(j, h, "transactions", NULL);
     static const char *const ends[] = {"committed", "aborted", "indeterminate"};
     for (int i = 0; i < 3; i++)
         r->transactions +=
@@ -165,10 +168,11 @@ static void put_row(const struct ins_run_row *r, const struct ins_json *j, uint3
                     FILE *out)
 {
     static const char *const whole[] = {
-        "database",   "isolation",  "server_isolation", "workload",   "seed",
-        "settings",   "options",    "command",          "outcomes",   "stopped",
-        "duration_s", "rate_per_s", "latency",          "operations", "keys",
-        "sessions",   "promise",    "strongest",        "counts",     "error"};
+        "database",    "isolation",  "server_isolation", "workload",   "seed",
+        "settings",    "options",    "command",          "outcomes",   "stopped",
+        "duration_s",  "rate_per_s", "latency",          "operations", "keys",
+        "sessions",    "promise",    "strongest",        "counts",     "error",
+        "transactions"};
     (void)fputs("{\"run\": ", out);
     ins_json_put(out, r->name);
     (void)fprintf(out, ", \"state\": \"%s\", \"started\": ", r->state);
@@ -349,4 +353,18 @@ void ins_runs_json(const struct ins_runs *s, FILE *out)
     for (size_t i = 0; i < s->n; i++)
         (void)fprintf(out, "%s%s", i ? ",\n" : "\n", s->run[i].json);
     (void)fputs("]}\n", out);
+}
+
+static int remove_one(const char *path, const struct stat *st, int type,
+                      struct FTW *ftw)
+{
+    (void)st, (void)type, (void)ftw;
+    (void)remove(path);
+    return 0;
+}
+
+void ins_runs_remove(const char *path)
+{
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): it does not change the directory
+    (void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }

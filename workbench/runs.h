@@ -69,7 +69,10 @@ bool ins_runs_compare(const char *dir, char *const *run, size_t n, bool json, FI
 /* runs_page.c: write DIR/index.html.  False, and errno, when it could not be written.
  */
 bool ins_runs_page(const char *dir);
-/* The page on which the runs are loaded from a server. */
-void ins_runs_frame(FILE *out, const char *data);
+/* The page around its data; one that is served can do more. */
+void ins_runs_frame(FILE *out, const char *data, bool served);
+
+/* Remove a directory with all that is in it, following no link. */
+void ins_runs_remove(const char *path);
 
 #endif

@@ -19,16 +19,20 @@ static const char *copy_to(FILE *out, const char *frame, const char *mark)
     return at + strlen(mark);
 }
 
-void ins_runs_frame(FILE *out, const char *data)
+void ins_runs_frame(FILE *out, const char *data, bool served)
 {
     const char *rest = copy_to(out, (const char *)page_html, "@CSS@");
     (void)fwrite(page_base, 1, page_base_len, out);
     (void)fwrite(page_css, 1, page_css_len, out);
+    if (served)
+        (void)fwrite(serve_css, 1, serve_css_len, out);
     rest = copy_to(out, rest, "@DATA@");
     (void)fputs(data, out);
     rest = copy_to(out, rest, "@JS@");
     (void)fwrite(page_base_js, 1, page_base_js_len, out);
     (void)fwrite(page_js, 1, page_js_len, out);
+    if (served)
+        (void)fwrite(serve_js, 1, serve_js_len, out);
     (void)fputs(rest, out);
 }
 
@@ -62,7 +66,7 @@ bool ins_runs_page(const char *dir)
         return false;
     FILE *out = fopen(fresh, "we");
     if (out)
-        ins_runs_frame(out, data);
+        ins_runs_frame(out, data, false);
     free(data);
     const bool bad = out && ferror(out);
     if (!out || (fclose(out) || bad) || rename(fresh, path)) {
