@@ -33,7 +33,7 @@ const COLUMNS = [
 function cellOf(r, id) {
   switch (id) {
   case "started": return r.state === "unfinished" ? when(r) || r.run : el("a", {href: reportOf(r)}, when(r) || r.run);
-  case "database": return r.database || "";
+  case "database": return r.database || el("span", {class: "soft"}, r.name || "");
   case "txns": return total(r) ? count(total(r)) : "";
   case "rate": return r.rate_per_s ? count(Math.round(r.rate_per_s)) : "";
   case "p99": return r.latency && r.latency.committed.count ? seconds(r.latency.committed.p99_s) : "";
@@ -51,7 +51,7 @@ function cellOf(r, id) {
 
 function matching() {
   const words = state.text.toLowerCase().split(/\s+/).filter(Boolean);
-  const text = r => [r.run, r.database, r.isolation, r.workload, nemesis(r), r.seed, verdictOf(r), promiseOf(r),
+  const text = r => [r.run, r.name, r.database, r.isolation, r.workload, nemesis(r), r.seed, verdictOf(r), promiseOf(r),
     (r.strongest || []).join(" "), found(r).map(([n]) => n).join(" "), (r.command || []).join(" ")].join(" ").toLowerCase();
   const column = COLUMNS.find(c => c[0] === state.sort), key = column[2], way = state.up ? 1 : -1;
   return runs.filter(r => (!state.verdict || verdictOf(r) === state.verdict) && (!state.db || family(r) === state.db) &&

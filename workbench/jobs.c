@@ -330,6 +330,12 @@ unsigned ins_jobs_check(struct ins_jobs *j, const char *run, const char *path,
     }
     (void)snprintf(job->run, sizeof job->run, "%s", run);
     (void)snprintf(job->name, sizeof job->name, "%s", name);
+    (void)snprintf(out, sizeof out, "%s/%s/name", j->store, run);
+    FILE *label = fopen(out, "wex");
+    if (label) {
+        (void)fputs(job->name, label);
+        (void)fclose(label);
+    }
     (void)snprintf(job->log, sizeof job->log, "%s/%s/check.log", j->store, run);
     (void)snprintf(out, sizeof out, "%s/%s/result.json", j->store, run);
     return launch(j, job, out, why);

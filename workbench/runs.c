@@ -177,6 +177,10 @@ static void put_row(const struct ins_run_row *r, const struct ins_json *j, uint3
     ins_json_put(out, r->name);
     (void)fprintf(out, ", \"state\": \"%s\", \"started\": ", r->state);
     ins_json_put(out, r->started);
+    if (r->label[0]) {
+        (void)fputs(", \"name\": ", out);
+        ins_json_put(out, r->label);
+    }
     if (h == INS_JSON_NONE) {
         (void)fputs(", \"database\": ", out);
         ins_json_put(out, r->database);
@@ -200,6 +204,19 @@ static void put_row(const struct ins_run_row *r, const struct ins_json *j, uint3
     (void)fputs("}}", out);
 }
 
+/* Of a file that was checked: how it was called, where it came from. */
+static void read_label(int dir, struct ins_run_row *r)
+{
+    char path[200];
+    size_t len;
+    bool all;
+    (void)snprintf(path, sizeof path, "%s/name", r->name);
+    char *text = read_start(dir, path, sizeof r->label - 1, &len, &all);
+    if (text)
+        (void)snprintf(r->label, sizeof r->label, "%s", text);
+    free(text);
+}
+
 /* False only without memory. */
 static bool read_run(int dir, const char *name, struct ins_json *j, bool json,
                      struct ins_run_row *r)
@@ -216,6 +233,10 @@ static bool read_run(int dir, const char *name, struct ins_json *j, bool json,
             fill(r, j, h);
     } else {
         j->n = 0;
+    }
+    if (!r->database[0] || !strcmp(r->database, "check")) {
+        r->database[0] = '\0';
+        read_label(dir, r);
     }
     size_t size = 0;
     FILE *out = json ? open_memstream(&r->json, &size) : NULL;

@@ -17,6 +17,7 @@ struct ins_run_row {
     const char *state;
     char started[24]; /* "2026-11-16T15:19:15Z" */
     time_t when;
+    char label[128]; /* of a file that was checked: its name; else "" */
     char database[64], isolation[32], workload[32], nemesis[64];
     char promise[16], verdict[12]; /* level, "" for none; kept, broken, undecided */
     char strongest[64];            /* "psi, pc" */

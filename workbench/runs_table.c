@@ -38,7 +38,7 @@ static void cell(const struct ins_run_row *r, int column, char *out, size_t size
         text = r->name;
         break;
     case 2:
-        text = r->database;
+        text = *r->database ? r->database : r->label;
         break;
     case 3:
         text = r->isolation;

@@ -196,6 +196,7 @@ ok(best < 1000, "it opens in under a second", best + " ms");
 // ---- serve ----
 
 let server, home, port;
+process.on("exit", () => { if (server) server.kill("SIGINT"); });
 async function serve(...more) {
   server = spawn(insula, ["serve", "--store", "live", "--port", "0", "--upload-limit", "20M", "--memory-limit", "300M", ...more], { stdio: ["ignore", "pipe", "pipe"] });
   server.said = "";
@@ -233,14 +234,16 @@ await page.click("#tonew");
 await page.waitForSelector("#go");
 await named(page, "form");
 await page.fill("#f-time-limit", "60");
+const db = process.env.LIVE_DB || "sqlite:";
 await page.fill("#f-sessions", "4");
-ok((await page.textContent("#command")).includes("insula test --db=sqlite: --time-limit=60 --sessions=4"), "the form shows its command line", await page.textContent("#command"));
+await page.fill("#f-db", db);
+ok((await page.textContent("#command")).includes("insula test --db=" + db + " --time-limit=60 --sessions=4"), "the form shows its command line", await page.textContent("#command"));
 await page.screenshot({ path: "screenshots/new.png" });
 await page.click("#go");
-await page.waitForSelector("svg.live");
+await page.waitForSelector("svg.live", { timeout: 120000 });
 await page.waitForTimeout(1500);
 const rate = await page.$eval(".figure b", b => +b.textContent.replace(/,/g, ""));
-ok(rate > 0, "a running test is followed: rate", rate);
+ok(rate > 0, "a running test of " + db + " is followed: rate", rate);
 await page.screenshot({ path: "screenshots/live.png" });
 await page.click("#stop");
 await page.waitForSelector("#report:not([hidden])", { timeout: 60000 });
@@ -253,6 +256,7 @@ await page.waitForSelector("#jobstate");
 await page.click("p.back a");
 await page.waitForSelector("tbody tr");
 same(await page.$$eval("tbody tr", all => all.length), 1, "the run is in the list");
+ok((await page.textContent("tbody tr .db")).startsWith(db === "postgres:" ? "PostgreSQL" : "SQLite"), "with its database");
 
 // Uploads.
 async function upload(name, content) {
