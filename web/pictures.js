@@ -247,15 +247,15 @@ function drawBars(s, x, from, to, y, h) {
     const dim = lit.size && !lit.has(t);
     g.globalAlpha = dim ? 0.3 : 0.85;
     g.fillStyle = colourOf(c, data.flags[t]);
-    g.fillRect(px, y + 1, w, h - 2);
+    g.fillRect(px, y + 1, w > 4 ? w - 1 : w, h - 2);
     g.globalAlpha = 1;
     if (lit.has(t) || t === chosen) {
       g.strokeStyle = t === chosen ? c.focus : c.ink;
       g.lineWidth = 2;
       g.strokeRect(px, y + 1, Math.max(3, w), h - 2);
     }
-    const label = nameOf(t) + (nodeOf(t) ? " " + nodeOf(t) : "");
-    if (h >= 12 && w > label.length * 6.6 + 8) {
+    const label = nameOf(t) + (nodeOf(t) ? " " + nodeOf(t) : ""), room = Math.min(px + w, s.W - RIGHT) - Math.max(px, LEFT);
+    if (h >= 12 && room > label.length * 6.6 + 8) {
       g.fillStyle = dim ? c.ink : c.card;
       g.textAlign = "left";
       g.fillText(label, Math.max(px, LEFT) + 4, y + h / 2 + 4);
@@ -569,6 +569,8 @@ async function draw(box, what) {
   const h = what.h;
   box.hidden = !h.lanes && !h.look;
   data = null;
+  /* The verdict is on the screen before a million transactions are unpacked. */
+  if (document.readyState !== "complete") await new Promise(go => addEventListener("load", () => setTimeout(go, 0), {once: true}));
   const left = h.lanes && h.lanes.left ? el("p", {class: "facts"}, "The transactions are too many for a timeline in this page.") : "";
   if (h.lanes && !h.lanes.left && typeof DecompressionStream !== "undefined") {
     const d = await decode(h.lanes);

@@ -19,15 +19,15 @@ const COLUMNS = [
   ["started", "When", r => r.started || "", "when"],
   ["database", "Database", r => r.database || "", "db"],
   ["isolation", "Isolation", r => r.isolation || "", "iso"],
-  ["workload", "Workload", r => r.workload || "", "load"],
-  ["nemesis", "Faults", nemesis, "nem"],
-  ["seed", "Seed", r => r.seed || 0, "num"],
-  ["txns", "Transactions", total, "num"],
-  ["rate", "A second", r => r.rate_per_s || 0, "num"],
-  ["p99", "99 % within", r => r.latency ? r.latency.committed.p99_s : 0, "num"],
   ["promise", "Promise", verdictOf, "verdict"],
   ["strongest", "Strongest", r => (r.strongest || []).join(", "), "best"],
   ["found", "Anomalies", r => found(r).reduce((s, [, n]) => s + n, 0), "bad"],
+  ["workload", "Workload", r => r.workload || "", "load"],
+  ["nemesis", "Faults", nemesis, "nem"],
+  ["txns", "Transactions", total, "num"],
+  ["rate", "A second", r => r.rate_per_s || 0, "num"],
+  ["p99", "99 % within", r => r.latency ? r.latency.committed.p99_s : 0, "num late"],
+  ["seed", "Seed", r => r.seed || 0, "num late"],
 ];
 
 function cellOf(r, id) {
@@ -41,7 +41,7 @@ function cellOf(r, id) {
     (promiseOf(r) ? promiseOf(r) + " " : "") + verdictOf(r));
   case "found": {
     const all = found(r).map(([name, n]) => name + (n > 1 ? " × " + count(n) : ""));
-    return el("span", {title: all.join(", ")}, all.slice(0, 2).join(", ") + (all.length > 2 ? " and " + (all.length - 2) + " more" : ""));
+    return el("span", {title: all.join(", ")}, all.slice(0, 1).join("") + (all.length > 1 ? " and " + (all.length - 1) + " more" : ""));
   }
   default: return String(COLUMNS.find(c => c[0] === id)[2](r) || "");
   }
@@ -127,7 +127,7 @@ function drawTable() {
   const head = el("tr", {}, el("th", {}, el("span", {class: "soft"}, "")));
   const shown = COLUMNS.filter(([id, , key]) => !["nemesis", "workload", "strongest", "found"].includes(id) || runs.some(key));
   for (const [id, name, , kind] of shown)
-    head.append(el("th", {class: kind === "num" ? "num" : null, scope: "col", "aria-sort": state.sort === id ? (state.up ? "ascending" : "descending") : null},
+    head.append(el("th", {class: kind.startsWith("num") ? kind : null, scope: "col", "aria-sort": state.sort === id ? (state.up ? "ascending" : "descending") : null},
       el("button", {onclick: () => { state.up = state.sort === id ? !state.up : false; state.sort = id; drawTable(); }}, name)));
   const body = el("tbody");
   for (const r of all.slice(0, state.shown))
