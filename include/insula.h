@@ -439,6 +439,129 @@ INSULA_API int insula_verify(const struct insula_history *history,
                              const struct insula_verify_options *options, FILE *out,
                              struct insula_error *error);
 
+/* ---- checking while it happens ---- */
+
+/* A monitor takes the transactions of a run one by one, as they complete, and knows at
+ * every moment which levels hold so far:
+ *
+ *     struct insula_monitor *m = insula_monitor_new(NULL, &err);
+ *     insula_monitor_initial(m, insula_int(0));
+ *     ...
+ *     const struct insula_op op[] = {
+ *         {.kind = INSULA_READ, .key = insula_text("x"), .value = insula_int(1)},
+ *         {.kind = INSULA_WRITE, .key = insula_text("x"), .value = insula_int(2)}};
+ *     const struct insula_txn txn = {.session = insula_text("client 1"),
+ *                                    .begin_ns = 100, .end_ns = 230,
+ *                                    .op = op, .ops = 2};
+ *     insula_monitor_push(m, &txn, &err);
+ *     assert(strcmp(insula_monitor_verdict(m, "ser", NULL), "violated"));
+ *     ...
+ *     insula_monitor_finish(m, &err);
+ *     insula_monitor_free(m);
+ *
+ * "violated" is final.  It rests on one promise: no value is written to a key twice,
+ * and none is read before the transaction that writes it has begun.  Where that does
+ * not hold set `repeats`; violations are then found in the end only. */
+struct insula_monitor;
+
+struct insula_monitor_options {
+    const char *levels; /* as for insula_check */
+    int repeats;        /* values may be written more than once */
+    uint64_t keep;      /* transactions that are kept, for checks [1000000] */
+    uint64_t hold;      /* of these, how many can still be put in order [8192] */
+    double check_s;     /* seconds that a check of what was kept may take [60] */
+    int certificate;    /* violations come with a certificate */
+};
+
+#define INSULA_READ 0
+#define INSULA_WRITE 1
+#define INSULA_READ_LIST 2
+#define INSULA_APPEND 3
+#define INSULA_READ_UNKNOWN 4      /* the result never arrived */
+#define INSULA_READ_LIST_UNKNOWN 5 /* the same of a list */
+
+struct insula_op {
+    int kind;
+    struct insula_literal key, value;
+    const struct insula_literal *element; /* of a list that was read */
+    size_t elements;
+};
+
+#define INSULA_COMMITTED 0
+#define INSULA_ABORTED 1
+#define INSULA_INDETERMINATE 2 /* the client does not know whether it committed */
+
+/* What is borrowed is borrowed for the call. */
+struct insula_txn {
+    struct insula_literal session;
+    const struct insula_literal *name; /* or NULL */
+    int64_t begin_ns, end_ns;          /* INSULA_NO_TIME when not known */
+    int status;
+    const struct insula_op *op;
+    size_t ops;
+    uint64_t line; /* where it stands in a file, or 0 */
+};
+
+INSULA_API struct insula_monitor *
+insula_monitor_new(const struct insula_monitor_options *options,
+                   struct insula_error *error);
+INSULA_API void insula_monitor_free(struct insula_monitor *monitor);
+
+/* As in a builder, but before the first transaction. */
+INSULA_API void insula_monitor_initial(struct insula_monitor *monitor,
+                                       struct insula_literal value);
+INSULA_API void insula_monitor_initial_key(struct insula_monitor *monitor,
+                                           struct insula_literal key,
+                                           struct insula_literal value);
+
+/* A transaction has completed.  Those of one session come in its order; sessions may
+ * overtake each other, but the nearer to the order of completion, the better. */
+INSULA_API int insula_monitor_push(struct insula_monitor *monitor,
+                                   const struct insula_txn *txn,
+                                   struct insula_error *error);
+/* No transaction that is still to come began before this time: values that were read
+ * and that nobody has written by then are nobody's. */
+INSULA_API int insula_monitor_advance(struct insula_monitor *monitor, int64_t begin_ns,
+                                      struct insula_error *error);
+
+/* "holds" so far, "violated", "open", or NULL for a level that was not asked for.
+ * *reason, if it is not NULL, says why it is open. */
+INSULA_API const char *insula_monitor_verdict(const struct insula_monitor *monitor,
+                                              const char *level, const char **reason);
+/* The next level whose verdict has changed since the last call, NULL when there is
+ * none. */
+INSULA_API const char *insula_monitor_poll(struct insula_monitor *monitor,
+                                           const char **verdict);
+/* The i-th level that was asked for, NULL past the last. */
+INSULA_API const char *insula_monitor_level(const struct insula_monitor *monitor,
+                                            unsigned i);
+/* 0, 1 or 2: the exit status that the verdicts ask for. */
+INSULA_API int insula_monitor_status(const struct insula_monitor *monitor);
+
+struct insula_monitor_counts {
+    uint64_t transactions; /* that arrived */
+    uint64_t kept;         /* of these */
+    uint64_t waiting;      /* reads of what nobody has written yet */
+    uint64_t checks;       /* how often what was kept was checked */
+    uint64_t violated_at;  /* transactions at the last violation, 0 for none */
+    int forgotten;         /* not everything was kept */
+};
+INSULA_API void insula_monitor_count(const struct insula_monitor *monitor,
+                                     struct insula_monitor_counts *counts);
+
+/* Nothing is to come.  What is open is decided from everything, unless some of it was
+ * forgotten. */
+INSULA_API int insula_monitor_finish(struct insula_monitor *monitor,
+                                     struct insula_error *error);
+
+/* The evidence of the last violation: the part of the stream that it was found in, and
+ * what a check of it says, for reports, counterexamples and certificates.  NULL while
+ * there is none.  Both belong to the monitor, until the next call that takes one. */
+INSULA_API const struct insula_history *
+insula_monitor_history(const struct insula_monitor *monitor);
+INSULA_API const struct insula_result *
+insula_monitor_result(const struct insula_monitor *monitor);
+
 /* ---- reports ---- */
 
 struct insula_setting {

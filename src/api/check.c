@@ -5,6 +5,7 @@
 #include "certificate/certificate.h"
 #include "check/sessions.h"
 #include "handle.h"
+#include "levels.h"
 
 #include <string.h>
 
@@ -22,10 +23,8 @@ static bool unknown_level(const char *name, size_t len, struct insula_error *err
     return false;
 }
 
-/* The levels named in "rc,si"; "all" stands for those that are decided by default, as
- * no text does.  False when one is unknown. */
-static bool parse_levels(const char *text, struct ins_check_options *o,
-                         struct insula_error *error)
+bool ins_parse_levels(const char *text, struct ins_check_options *o,
+                      struct insula_error *error)
 {
     o->with_default = !text;
     while (text && *text) {
@@ -78,7 +77,7 @@ struct insula_result *insula_check(const struct insula_history *history,
     };
     struct ins_error err = {0};
     struct ins_result *r = NULL;
-    if (!parse_levels(o->levels, &check, error))
+    if (!ins_parse_levels(o->levels, &check, error))
         return NULL;
     enum ins_status st = ins_check(history->history, &check, &r, &err);
     if (st == INS_OK)

@@ -1,0 +1,30 @@
+/* kept.h - what a monitor has kept, as a history for the checkers. */
+#ifndef INS_KEPT_H
+#define INS_KEPT_H
+
+#include "monitor/stream.h"
+
+struct ins_kept_options {
+    /* Transactions from this number on, and of older ones what these have read and
+     * what was written over it. */
+    uint64_t from;
+    /* Every read as it is.  Otherwise reads of values that nobody among these has
+     * written have an unknown result: their writers may be still to come, or were
+     * forgotten. */
+    bool exact;
+    /* Reads that ended before this time have no writer that is still to come;
+     * INS_NO_TIME when nothing is known. */
+    int64_t low;
+};
+
+/* Unless `exact`, whatever level this history violates, the stream violates, provided
+ * that no value is written twice: leaving transactions and operations out of a history
+ * that satisfies a level leaves one that does when the reads from what was left out
+ * have unknown results.
+ *
+ * The caller frees *out. */
+enum ins_status ins_kept_history(const struct ins_stream *s,
+                                 const struct ins_kept_options *o,
+                                 struct ins_history **out, struct ins_error *err);
+
+#endif
