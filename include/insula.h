@@ -526,7 +526,7 @@ INSULA_API int insula_monitor_advance(struct insula_monitor *monitor, int64_t be
 
 /* "holds" so far, "violated", "open", or NULL for a level that was not asked for.
  * *reason, if it is not NULL, says why it is open. */
-INSULA_API const char *insula_monitor_verdict(const struct insula_monitor *monitor,
+INSULA_API const char *insula_monitor_verdict(struct insula_monitor *monitor,
                                               const char *level, const char **reason);
 /* The next level whose verdict has changed since the last call, NULL when there is
  * none. */
@@ -536,7 +536,7 @@ INSULA_API const char *insula_monitor_poll(struct insula_monitor *monitor,
 INSULA_API const char *insula_monitor_level(const struct insula_monitor *monitor,
                                             unsigned i);
 /* 0, 1 or 2: the exit status that the verdicts ask for. */
-INSULA_API int insula_monitor_status(const struct insula_monitor *monitor);
+INSULA_API int insula_monitor_status(struct insula_monitor *monitor);
 
 struct insula_monitor_counts {
     uint64_t transactions; /* that arrived */

@@ -175,18 +175,27 @@ int insula_monitor_finish(struct insula_monitor *monitor, struct insula_error *e
 
 static const char *const verdict_name[] = {"open", "holds", "violated"};
 
-const char *insula_monitor_verdict(const struct insula_monitor *monitor,
-                                   const char *level, const char **reason)
+/* A failure shows as verdicts that stay open, and in the next call that can say it. */
+static void flush(struct insula_monitor *m)
+{
+    struct ins_error err = {0};
+    (void)done(m, ins_monitor_flush(&m->monitor, &err), &err, NULL);
+}
+
+const char *insula_monitor_verdict(struct insula_monitor *monitor, const char *level,
+                                   const char **reason)
 {
     const enum ins_level l = ins_level_find(level, strlen(level));
     if (l == INS_N_LEVELS || !ins_levels_has(monitor->monitor.o.levels, l))
         return NULL;
+    flush(monitor);
     return verdict_name[ins_monitor_verdict(&monitor->monitor, l, reason)];
 }
 
 const char *insula_monitor_poll(struct insula_monitor *monitor, const char **verdict)
 {
     const ins_levels asked = monitor->monitor.o.levels;
+    flush(monitor);
     INS_EACH_LEVEL(l, asked) {
         const enum ins_so_far now = ins_monitor_verdict(&monitor->monitor, l, NULL);
         if (monitor->told[l] == now + 1)
@@ -206,10 +215,11 @@ const char *insula_monitor_level(const struct insula_monitor *monitor, unsigned 
     return NULL;
 }
 
-int insula_monitor_status(const struct insula_monitor *monitor)
+int insula_monitor_status(struct insula_monitor *monitor)
 {
     const struct ins_monitor *m = &monitor->monitor;
     int status = 0;
+    flush(monitor);
     INS_EACH_LEVEL(l, m->o.levels) {
         const enum ins_so_far v = ins_monitor_verdict(m, l, NULL);
         if (v == INS_SO_FAR_VIOLATED)

@@ -16,6 +16,7 @@ void ins_flow_release(struct ins_flow_order *o)
     ins_vec_u32_release(&o->before);
     ins_vec_u32_release(&o->after);
     ins_vec_u64_release(&o->place);
+    ins_vec_u32_release(&o->blame);
     memset(o, 0, sizeof *o);
 }
 
@@ -187,6 +188,18 @@ void ins_flow_unlink(struct ins_flow_order *o, uint32_t owner)
 
 /* ---- rearranging ---- */
 
+/* Who owns an edge on the way from b to the start of edge e, or e itself. */
+static void find_blame(struct ins_flow_order *o, uint32_t b, uint32_t e)
+{
+    for (;;) {
+        if (o->edge[e].owner != INS_NO_POINT)
+            ins_vec_u32_push(&o->blame, o->edge[e].owner);
+        if (o->edge[e].from == b)
+            return;
+        e = o->point[o->edge[e].from].via;
+    }
+}
+
 /* What b reaches up to the place of a.  False when a is among it. */
 static bool look_forward(struct ins_flow_order *o, uint32_t a, uint32_t b)
 {
@@ -198,11 +211,14 @@ static bool look_forward(struct ins_flow_order *o, uint32_t a, uint32_t b)
         for (uint32_t e = o->point[o->after.at[i]].out; e != INS_NO_POINT;
              e = o->edge[e].out_next) {
             const uint32_t to = o->edge[e].to;
-            if (to == a)
+            if (to == a) {
+                find_blame(o, b, e);
                 return false;
+            }
             if (o->point[to].place > last || o->point[to].mark == o->epoch)
                 continue;
             o->point[to].mark = o->epoch;
+            o->point[to].via = e;
             ins_vec_u32_push(&o->after, to);
         }
         if (o->after.len > MOST_WORK)
@@ -270,6 +286,7 @@ static void rearrange(struct ins_flow_order *o)
 
 bool ins_flow_link(struct ins_flow_order *o, uint32_t a, uint32_t b, uint32_t owner)
 {
+    o->blame.len = 0;
     if (o->point[a].place > o->point[b].place) {
         if (++o->epoch == 0) {
             for (uint32_t i = 0; i < o->n_points; i++)

@@ -22,7 +22,8 @@ struct ins_flow_point {
     uint32_t out, in; /* first edges, INS_NO_POINT for none */
     uint32_t serial;  /* changes when the point is dropped; odd while it is there */
     uint32_t mark;
-    void *of; /* the caller's */
+    uint32_t via; /* the edge that a search came by */
+    void *of;     /* the caller's */
 };
 
 struct ins_flow_edge {
@@ -43,7 +44,8 @@ struct ins_flow_order {
     uint32_t n_owned;
     struct ins_vec_u32 before, after;
     struct ins_vec_u64 place;
-    bool failed; /* no memory */
+    struct ins_vec_u32 blame; /* owners of edges on the cycle of the last refusal */
+    bool failed;              /* no memory */
 };
 
 void ins_flow_release(struct ins_flow_order *o);

@@ -2,10 +2,14 @@
 
 #include "monitor/version_places.h"
 
+/* How many arrivals are looked at before one's reads are explained. */
+enum { AHEAD = 100 };
+
 void ins_guess_init(struct ins_guess *g, struct ins_stream *s,
                     struct ins_guess_mode mode)
 {
-    *g = (struct ins_guess){.s = s, .mode = mode, .folded_begin = INS_NO_TIME};
+    *g = (struct ins_guess){
+        .s = s, .mode = mode, .folded_begin = INS_NO_TIME, .ahead = AHEAD};
 }
 
 void ins_guess_release(struct ins_guess *g)
@@ -15,8 +19,9 @@ void ins_guess_release(struct ins_guess *g)
     ins_vec_instant_release(&g->endless);
     ins_vec_arrival_release(&g->work);
     ins_vec_wakeup_release(&g->woken);
-    ins_vec_u32_release(&g->point);
+    ins_vec_arrival_release(&g->pending);
     ins_vec_u32_release(&g->group);
+    ins_vec_u32_release(&g->homeless);
 }
 
 /* ---- real time ---- */
@@ -157,7 +162,8 @@ static void note_write(struct ins_guess *g, const struct ins_arrival *a, uint32_
 static void make_points(struct ins_guess *g, struct ins_arrival *a)
 {
     struct ins_flow_order *o = &g->order;
-    g->point.len = 0;
+    a->low = a->begin == INS_NO_TIME ? INT64_MIN / 4 : a->begin;
+    a->high = ins_arrival_has_end(a) ? a->end : INT64_MAX / 4;
     a->first = INS_NO_POINT;
     uint32_t last = INS_NO_POINT;
     if (g->mode.split)
@@ -171,10 +177,10 @@ static void make_points(struct ins_guess *g, struct ins_arrival *a)
                 a->first = p;
             last = p;
         }
-        ins_vec_u32_push(&g->point, last);
+        a->op[i].point = last;
     }
     a->commit = ins_flow_append(o, a);
-    g->s->failed |= o->failed || g->point.failed;
+    g->s->failed |= o->failed;
     if (g->s->failed)
         return;
     if (last != INS_NO_POINT)
@@ -187,7 +193,7 @@ static void make_points(struct ins_guess *g, struct ins_arrival *a)
 static uint32_t point_of(const struct ins_guess *g, const struct ins_arrival *a,
                          uint32_t i)
 {
-    return g->mode.split || g->mode.statements ? g->point.at[i] : a->commit;
+    return g->mode.split || g->mode.statements ? a->op[i].point : a->commit;
 }
 
 /* How many own appends stand before list read i, if the list ends in them; else more
@@ -297,9 +303,12 @@ uint32_t ins_version_of(const struct ins_guess *g, const struct ins_arrival *a,
     return INS_NO_VERSION;
 }
 
-static void place_writes(struct ins_guess *g, struct ins_arrival *a)
+bool ins_place_writes(struct ins_guess *g, struct ins_arrival *a)
 {
     struct ins_stream *s = g->s;
+    if (a->written)
+        return true;
+    a->written = true;
     for (uint32_t i = 0; i < a->n_ops && !g->broken && !s->failed; i++) {
         if (!ins_word_writes(a->op[i].word) || !ins_arrival_final(a, i))
             continue;
@@ -307,11 +316,35 @@ static void place_writes(struct ins_guess *g, struct ins_arrival *a)
         /* Of equal values by two indeterminate transactions one is lost. */
         if (v == INS_NO_VERSION || s->version.at[v].state == INS_V_REFUSED)
             g->broken = "values that repeat";
-        else if (!ins_place_newest(g, v))
+        else if (!ins_place_version(g, v))
             g->broken = "no place for a write";
+    }
+    return !g->broken;
+}
+
+/* Reads from those whose writer is known are certain, whatever the rest of the order.
+ */
+static void take_sources(struct ins_guess *g, struct ins_arrival *a)
+{
+    for (uint32_t i = 0; i < a->n_ops && !g->broken; i++) {
+        const struct ins_stream_op *r = &a->op[i];
+        const uint32_t key = ins_word_key(r->word);
+        const bool list = g->s->key.at[key].kind == INS_STREAM_LIST;
+        if (ins_word_kind(r->word) != INS_OP_READ || (list && !r->len))
+            continue;
+        const uint32_t v =
+            ins_version_find(g->s, key, list ? r->list[r->len - 1] : r->value);
+        if (v == INS_NO_VERSION)
+            continue;
+        struct ins_arrival *w = g->s->version.at[v].writer;
+        if (w && w != a && w->in_order == INS_IN_ORDER &&
+            !ins_link(g, w, w->commit, a, list ? a->commit : point_of(g, a, i),
+                      INS_NO_POINT))
+            g->broken = "a read that the order does not explain";
     }
 }
 
+/* What is certain about a: its points, session order, real time, whom it read from. */
 static void insert(struct ins_guess *g, struct ins_arrival *a)
 {
     make_points(g, a);
@@ -326,6 +359,17 @@ static void insert(struct ins_guess *g, struct ins_arrival *a)
         else if (a->begin != INS_NO_TIME)
             add_endless(g, a);
     }
+    if (!g->broken)
+        take_sources(g, a);
+    if (a->status == INS_COMMITTED && !g->broken)
+        claim_all(g, a, INS_V_OPEN);
+    ins_vec_arrival_push(&g->pending, a);
+    g->s->failed |= g->pending.failed;
+}
+
+/* Explain what a read, and find places for what it wrote. */
+static void settle(struct ins_guess *g, struct ins_arrival *a)
+{
     g->stamp++;
     for (uint32_t i = 0; i < a->n_ops && !g->broken && !g->s->failed; i++) {
         if (ins_word_writes(a->op[i].word))
@@ -333,9 +377,27 @@ static void insert(struct ins_guess *g, struct ins_arrival *a)
         else if (ins_word_kind(a->op[i].word) == INS_OP_READ)
             take_read(g, a, i);
     }
-    if (a->status == INS_COMMITTED && !g->broken)
-        claim_all(g, a, INS_V_OPEN);
-    place_writes(g, a);
+    if (!g->broken)
+        (void)ins_place_writes(g, a);
+    a->settled = true;
+}
+
+static void settle_until(struct ins_guess *g, size_t left)
+{
+    while (g->pending.len - g->first_pending > left && !g->broken && !g->s->failed)
+        settle(g, g->pending.at[g->first_pending++]);
+    if (2 * g->first_pending > g->pending.len + 64 || left == 0) {
+        g->pending.len -= g->first_pending;
+        memmove(g->pending.at, g->pending.at + g->first_pending,
+                g->pending.len * sizeof(struct ins_arrival *));
+        g->first_pending = 0;
+    }
+}
+
+void ins_guess_flush(struct ins_guess *g)
+{
+    if (g->pending.len)
+        settle_until(g, 0);
 }
 
 /* ---- indeterminate transactions ---- */
@@ -427,6 +489,7 @@ void ins_guess_add(struct ins_guess *g, struct ins_arrival *a)
     }
     if (!g->broken)
         wake(g);
+    settle_until(g, g->ahead);
     g->s->failed |= g->order.failed;
 }
 
@@ -461,14 +524,18 @@ static void take_out(struct ins_guess *g, struct ins_arrival *a)
     }
     a->in_order = INS_NOT_IN;
     a->waits = 0;
+    a->written = a->settled = false;
     a->counted = a->status == INS_COMMITTED;
 }
 
-void ins_guess_restart(struct ins_guess *g, struct ins_guess_mode mode)
+void ins_guess_restart(struct ins_guess *g, struct ins_guess_mode mode, unsigned seed)
 {
+    g->ahead = SIZE_MAX;
+    g->seed = seed;
     ins_flow_clear(&g->order);
     g->instant.len = g->endless.len = g->first_instant = 0;
-    g->woken.len = 0;
+    g->homeless.len = 0;
+    g->woken.len = g->pending.len = g->first_pending = 0;
     g->waiting = 0;
     g->broken = NULL;
     g->mode = mode;
@@ -478,6 +545,9 @@ void ins_guess_restart(struct ins_guess *g, struct ins_guess_mode mode)
     for (struct ins_arrival *a = g->s->oldest; a && !g->broken; a = a->newer)
         if (a->in_order == INS_NOT_IN && !(a->counted && a->status != INS_COMMITTED))
             ins_guess_add(g, a);
+    ins_guess_flush(g);
+    g->ahead = AHEAD;
+    g->seed = 0;
 }
 
 /* ---- forgetting ---- */
@@ -530,7 +600,7 @@ void ins_guess_fold(struct ins_guess *g, uint64_t before)
     struct ins_flow_order *o = &g->order;
     for (uint32_t p; (p = ins_flow_front(o)) != INS_NO_POINT;) {
         struct ins_arrival *a = o->point[p].of;
-        if (a && (a->number >= before || a->waits))
+        if (a && (a->number >= before || a->waits || !a->settled))
             break;
         if (a && p == a->first)
             a->first = INS_NO_POINT;

@@ -65,21 +65,33 @@ struct ins_guess {
     uint64_t waiting;               /* reads of values that nobody has written yet */
     uint64_t stamp;
     struct ins_vec_arrival work;
+    /* Those that have their points and wait for their reads to be explained, from
+     * first_pending on. */
+    struct ins_vec_arrival pending;
+    size_t first_pending;
+    size_t ahead;  /* how many of them there may be */
+    unsigned seed; /* of guesses that are tried again */
     struct ins_vec_wakeup woken;
-    struct ins_vec_u32 point; /* of each operation of the transaction at work */
     struct ins_vec_u32 group;
-    const char *broken; /* why, or NULL */
+    struct ins_vec_u32 homeless; /* floating versions that had to leave their places */
+    bool forceful;               /* others may be made homeless now */
+    const char *broken;          /* why, or NULL */
 };
 
 void ins_guess_init(struct ins_guess *g, struct ins_stream *s,
                     struct ins_guess_mode mode);
 void ins_guess_release(struct ins_guess *g);
 
-/* Take a transaction that was appended to the stream. */
+/* Take a transaction that was appended to the stream.  What it read is looked at a
+ * little later: whom the next ones have read from then helps to guess. */
 void ins_guess_add(struct ins_guess *g, struct ins_arrival *a);
+/* Look at everything now.  Only then does a guess that is not broken, and in which no
+ * read waits, prove anything. */
+void ins_guess_flush(struct ins_guess *g);
 
-/* Start again with what was not folded, in another mode. */
-void ins_guess_restart(struct ins_guess *g, struct ins_guess_mode mode);
+/* Start again with what was not folded, in some mode: all that is certain is taken
+ * first, then it is guessed in another way for each seed. */
+void ins_guess_restart(struct ins_guess *g, struct ins_guess_mode mode, unsigned seed);
 
 /* Fold what is at the front and has a number below `before`. */
 void ins_guess_fold(struct ins_guess *g, uint64_t before);

@@ -21,6 +21,7 @@ static const struct {
 enum { N_MODES = sizeof modes / sizeof *modes };
 
 enum {
+    RETRIES = 4,        /* of a guess that was broken */
     WINDOW = 2000,      /* transactions in the smallest check */
     LOOK_EVERY = 500,   /* arrivals, while something is open */
     WHOLE_AT_ONCE = 500 /* up to so many are checked whole whenever something breaks */
@@ -125,7 +126,8 @@ static ins_levels proved_by(const struct ins_monitor *m, unsigned mode)
 
 static bool guess_holds(const struct ins_monitor *m)
 {
-    return m->mode < N_MODES && !m->guess.broken && !m->guess.waiting && m->plain;
+    return m->mode < N_MODES && !m->guess.broken && !m->guess.waiting &&
+           !m->guess.pending.len && m->plain;
 }
 
 /* The levels that hold so far. */
@@ -167,6 +169,12 @@ enum ins_so_far ins_monitor_verdict(const struct ins_monitor *m, enum ins_level 
 static ins_levels undecided(const struct ins_monitor *m)
 {
     return m->o.levels & ~m->violated & ~holding(m);
+}
+
+/* Levels that are not violated, and that the guess will not prove. */
+static ins_levels unproved(const struct ins_monitor *m)
+{
+    return m->o.levels & ~m->violated & ~proved_by(m, m->mode);
 }
 
 /* Keep the result of a check as the evidence. */
@@ -277,12 +285,17 @@ static unsigned useful_mode(const struct ins_monitor *m, unsigned mode)
 static enum ins_status recover(struct ins_monitor *m, struct ins_error *err)
 {
     enum ins_status st = INS_OK;
+    for (unsigned seed = 0; m->guess.broken && m->mode < N_MODES && seed < RETRIES;
+         seed++)
+        ins_guess_restart(&m->guess, modes[m->mode].mode, seed);
+    if (m->stream.failed)
+        return ins_nomem(err, "the monitor");
     while (m->guess.broken && m->mode < N_MODES && st == INS_OK) {
         if (m->looked_at != m->stream.arrived)
             st = look(m, true, err);
         m->mode = useful_mode(m, m->mode + 1);
         if (m->mode < N_MODES)
-            ins_guess_restart(&m->guess, modes[m->mode].mode);
+            ins_guess_restart(&m->guess, modes[m->mode].mode, 0);
         if (m->stream.failed)
             return ins_nomem(err, "the monitor");
     }
@@ -337,10 +350,7 @@ enum ins_status ins_monitor_push(struct ins_monitor *m, struct ins_arrival *a,
     }
     if (a->begin != INS_NO_TIME && a->end != INS_NO_TIME && a->end < a->begin)
         a->end = INS_NO_TIME;
-    const bool first_times =
-        !s->has_times && a->begin != INS_NO_TIME && ins_arrival_has_end(a);
     s->has_times |= a->begin != INS_NO_TIME && a->end != INS_NO_TIME;
-    (void)first_times;
     a->counted = a->status == INS_COMMITTED;
     const bool repeated = s->repeats;
     ins_stream_append(s, a);
@@ -355,7 +365,7 @@ enum ins_status ins_monitor_push(struct ins_monitor *m, struct ins_arrival *a,
     enum ins_status st = INS_OK;
     if (m->guess.broken && m->mode < N_MODES)
         st = recover(m, err);
-    else if (s->arrived >= m->next_look && undecided(m) && !m->guess.waiting) {
+    else if (s->arrived >= m->next_look && unproved(m)) {
         st = look(m, false, err);
         if (st == INS_OK && s->arrived >= m->next_whole)
             st = check_whole(m, err);
@@ -364,6 +374,16 @@ enum ins_status ins_monitor_push(struct ins_monitor *m, struct ins_arrival *a,
     if (s->arrived % 64 == 0)
         forget(m);
     return st;
+}
+
+enum ins_status ins_monitor_flush(struct ins_monitor *m, struct ins_error *err)
+{
+    if (m->mode >= N_MODES || m->finished)
+        return INS_OK;
+    ins_guess_flush(&m->guess);
+    if (m->stream.failed)
+        return ins_nomem(err, "the monitor");
+    return m->guess.broken ? recover(m, err) : INS_OK;
 }
 
 /* Is there a read that waits for a write, and none can come any more? */
@@ -383,6 +403,11 @@ enum ins_status ins_monitor_advance(struct ins_monitor *m, int64_t low,
     if (low == INS_NO_TIME || (m->low != INS_NO_TIME && low <= m->low))
         return INS_OK;
     m->low = low;
+    if (m->guess.waiting) {
+        const enum ins_status st = ins_monitor_flush(m, err);
+        if (st != INS_OK)
+            return st;
+    }
     if (m->looked_at == m->stream.arrived || !waits_in_vain(m))
         return INS_OK;
     return look(m, true, err);
@@ -392,6 +417,9 @@ enum ins_status ins_monitor_finish(struct ins_monitor *m, struct ins_error *err)
 {
     if (m->finished)
         return INS_OK;
+    const enum ins_status st = ins_monitor_flush(m, err);
+    if (st != INS_OK)
+        return st;
     m->finished = true;
     if (!undecided(m) || !m->stream.complete || !m->plain)
         return INS_OK;

@@ -74,6 +74,9 @@ enum ins_status ins_monitor_advance(struct ins_monitor *m, int64_t low,
 /* Nothing is to come: decide what is open from everything, if it was kept. */
 enum ins_status ins_monitor_finish(struct ins_monitor *m, struct ins_error *err);
 
+/* Look at everything that has arrived, before verdicts are asked for. */
+enum ins_status ins_monitor_flush(struct ins_monitor *m, struct ins_error *err);
+
 enum ins_so_far ins_monitor_verdict(const struct ins_monitor *m, enum ins_level level,
                                     const char **why);
 

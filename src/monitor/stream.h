@@ -26,8 +26,9 @@ enum ins_in_order {
 };
 
 struct ins_stream_op {
-    uint32_t word; /* kind and key, see op.h */
-    uint32_t len;  /* of a list that was read */
+    uint32_t word;  /* kind and key, see op.h */
+    uint32_t len;   /* of a list that was read */
+    uint32_t point; /* of a read, in the guessed order */
     union {
         uint64_t value;
         uint64_t *list; /* owned */
@@ -39,6 +40,7 @@ struct ins_arrival {
     uint64_t name;   /* word, when named */
     uint64_t line;   /* 0: none */
     int64_t begin, end;
+    int64_t low, high; /* when it committed, as far as that is known; for guesses */
     struct ins_arrival *older, *newer;   /* all that are kept */
     struct ins_arrival *before, *behind; /* in its session, without aborted ones */
     uint32_t session, n_ops;
@@ -47,6 +49,8 @@ struct ins_arrival {
     uint8_t status;         /* as it arrived: enum ins_txn_status */
     uint8_t in_order;       /* enum ins_in_order */
     bool counted, named;
+    bool written; /* its versions have their places */
+    bool settled; /* and its reads are explained */
     struct ins_stream_op op[];
 };
 

@@ -1,10 +1,12 @@
 #include "monitor/version_places.h"
 
 /* How many places are tried for a version that is in the way. */
-enum { TRIES = 16 };
+enum { TRIES = 16, MOST_CHANGES = 64 };
 
-bool ins_link(struct ins_guess *g, const struct ins_arrival *a, uint32_t pa,
-              const struct ins_arrival *b, uint32_t pb, uint32_t owner)
+static bool evict(struct ins_guess *g, uint32_t owner);
+
+bool ins_link(struct ins_guess *g, struct ins_arrival *a, uint32_t pa,
+              struct ins_arrival *b, uint32_t pb, uint32_t owner)
 {
     const struct ins_flow_point *point = g->order.point;
     if (a->in_order == INS_FOLDED || pa == INS_NO_POINT)
@@ -20,7 +22,18 @@ bool ins_link(struct ins_guess *g, const struct ins_arrival *a, uint32_t pa,
         if (ins_arrival_precedes(b, a))
             return false;
     }
-    return ins_flow_link(&g->order, pa, pb, owner);
+    if (owner == INS_NO_POINT) {
+        if (b->low < a->low)
+            b->low = a->low;
+        if (a->high > b->high)
+            a->high = b->high;
+    }
+    if (ins_flow_link(&g->order, pa, pb, owner))
+        return true;
+    for (int i = 0; g->forceful && i < TRIES && evict(g, owner); i++)
+        if (ins_flow_link(&g->order, pa, pb, owner))
+            return true;
+    return false;
 }
 
 /* ---- the versions of a key ---- */
@@ -117,7 +130,7 @@ static void prune(struct ins_guess *g, uint32_t v)
 
 static bool readers_before(struct ins_guess *g, uint32_t v, uint32_t next)
 {
-    const struct ins_arrival *b = at(g, next)->writer;
+    struct ins_arrival *b = at(g, next)->writer;
     prune(g, v);
     for (uint32_t c = at(g, v)->readers; c != INS_NO_VERSION;
          c = g->s->reader.at[c].next) {
@@ -135,7 +148,7 @@ static bool readers_before(struct ins_guess *g, uint32_t v, uint32_t next)
 static bool writer_before(struct ins_guess *g, uint32_t v, uint32_t next,
                           uint32_t owner)
 {
-    const struct ins_arrival *a = at(g, v)->writer, *b = at(g, next)->writer;
+    struct ins_arrival *a = at(g, v)->writer, *b = at(g, next)->writer;
     return !a ||
            ins_link(g, a, a->commit, b, g->mode.apart ? b->first : b->commit, owner);
 }
@@ -170,6 +183,34 @@ static void displace(struct ins_guess *g, uint32_t v)
         g->broken = "a write that was in the way";
 }
 
+/* Floating versions whose places made the order refuse an edge leave them.  False when
+ * there is none. */
+static bool evict(struct ins_guess *g, uint32_t owner)
+{
+    struct ins_flow_order *o = &g->order;
+    for (size_t i = 0; i < o->blame.len && !g->mode.apart; i++) {
+        const uint32_t m = o->blame.at[i];
+        const struct ins_version *x = at(g, m);
+        if (m == owner || x->read || x->state != INS_V_PLACED)
+            continue;
+        bool homeless = false;
+        for (size_t j = 0; j < g->homeless.len && !homeless; j++)
+            homeless = g->homeless.at[j] == m;
+        for (size_t j = 0; j < g->group.len && !homeless; j++)
+            homeless = g->group.at[j] == m;
+        if (homeless)
+            continue;
+        const bool forceful = g->forceful;
+        g->forceful = false;
+        displace(g, m);
+        g->forceful = forceful;
+        ins_vec_u32_push(&g->homeless, m);
+        g->s->failed |= g->homeless.failed;
+        return !g->homeless.failed && !g->broken;
+    }
+    return false;
+}
+
 /* The first place for v, which has none, from behind `prev` on towards the front. */
 static bool place_back(struct ins_guess *g, uint32_t v, uint32_t prev)
 {
@@ -185,7 +226,7 @@ static bool place_back(struct ins_guess *g, uint32_t v, uint32_t prev)
     return false;
 }
 
-bool ins_place_newest(struct ins_guess *g, uint32_t v)
+static bool place_newest(struct ins_guess *g, uint32_t v)
 {
     const uint32_t base = ins_version_base(g->s, at(g, v)->key);
     if (base == INS_NO_VERSION)
@@ -197,20 +238,62 @@ bool ins_place_newest(struct ins_guess *g, uint32_t v)
     return place_back(g, v, prev == INS_NO_VERSION ? base : prev);
 }
 
+/* New places for those that had to leave theirs. */
+static bool find_homes(struct ins_guess *g)
+{
+    while (g->homeless.len && !g->broken)
+        if (!place_newest(g, g->homeless.at[--g->homeless.len]))
+            return false;
+    return !g->broken;
+}
+
+bool ins_place_version(struct ins_guess *g, uint32_t v)
+{
+    if (place_newest(g, v))
+        return true;
+    g->group.len = 0;
+    g->forceful = true;
+    const bool well = place_newest(g, v);
+    g->forceful = false;
+    return well && find_homes(g);
+}
+
 /* ---- reads ---- */
 
+/* When it committed, probably. */
+static int64_t guessed_time(const struct ins_arrival *a)
+{
+    return a->low / 2 + a->high / 2;
+}
+
 /* Floating version m has to be before v, which was just fixed, or behind its reader. */
-static bool put_aside(struct ins_guess *g, uint32_t m, uint32_t v)
+static bool put_aside_once(struct ins_guess *g, uint32_t m, uint32_t v, int64_t read)
 {
     if (key_of(g, v)->kind == INS_STREAM_LIST)
         return place(g, m, v);
     const uint32_t before = fixed_before(g, v);
+    const int64_t when = guessed_time(at(g, m)->writer);
+    bool behind = when - guessed_time(at(g, v)->writer) > read - when;
+    if (g->seed && ins_mix64(at(g, m)->value * 64 + g->seed) % 4 == 0)
+        behind = !behind;
+    if (behind && place(g, m, v))
+        return true;
     return place(g, m, before) || place(g, m, v) ||
            place_back(g, m, fixed_before(g, before));
 }
 
+static bool put_aside(struct ins_guess *g, uint32_t m, uint32_t v, int64_t read)
+{
+    if (put_aside_once(g, m, v, read))
+        return true;
+    g->forceful = true;
+    const bool well = put_aside_once(g, m, v, read);
+    g->forceful = false;
+    return well;
+}
+
 /* Fix v where it is: all other floating versions around it are put aside. */
-static bool fix(struct ins_guess *g, uint32_t v)
+static bool fix(struct ins_guess *g, uint32_t v, const struct ins_arrival *reader)
 {
     /* A list shows all that is before it, so nothing that was not read can be. */
     const bool list = key_of(g, v)->kind == INS_STREAM_LIST;
@@ -227,21 +310,20 @@ static bool fix(struct ins_guess *g, uint32_t v)
     for (size_t i = 0; i < g->group.len; i++)
         displace(g, g->group.at[i]);
     for (size_t i = 0; i < g->group.len; i++)
-        if (!put_aside(g, g->group.at[i], v))
+        if (!put_aside(g, g->group.at[i], v, guessed_time(reader)))
             return false;
     return true;
 }
 
 /* v was never read and is read by point p of a now: move it behind those that a cannot
  * be before. */
-static bool move_up(struct ins_guess *g, const struct ins_arrival *a, uint32_t p,
-                    uint32_t v)
+static bool move_up(struct ins_guess *g, struct ins_arrival *a, uint32_t p, uint32_t v)
 {
     for (int i = 0; i < TRIES; i++) {
         const uint32_t next = next_fixed(g, v);
         if (next == INS_NO_VERSION)
             return true;
-        const struct ins_arrival *b = at(g, next)->writer;
+        struct ins_arrival *b = at(g, next)->writer;
         if (ins_link(g, a, p, b, b->commit, next))
             return true;
         if (g->mode.apart && !at(g, next)->read)
@@ -255,23 +337,81 @@ static bool move_up(struct ins_guess *g, const struct ins_arrival *a, uint32_t p
     return false;
 }
 
-/* Everything behind v up to the next fixed version is behind the read, too. */
-static bool overwritten_later(struct ins_guess *g, const struct ins_arrival *a,
-                              uint32_t p, uint32_t v)
+/* Let go of the floating versions behind v. */
+static void collect_behind(struct ins_guess *g, uint32_t v)
 {
-    for (uint32_t m = next_of(g, v), next; m != INS_NO_VERSION; m = next) {
-        const struct ins_arrival *b = at(g, m)->writer;
-        const bool last = is_fixed(g, m);
+    for (uint32_t m = next_of(g, v), next; m != INS_NO_VERSION && !is_fixed(g, m);
+         m = next) {
         next = at(g, m)->next;
-        if (!ins_link(g, a, p, b, b->commit, m)) {
-            if (at(g, m)->read || key_of(g, v)->kind == INS_STREAM_LIST)
+        displace(g, m);
+        ins_vec_u32_push(&g->group, m);
+    }
+}
+
+/* v and the next fixed version change places, with all who read them. */
+static bool change_places(struct ins_guess *g, uint32_t v)
+{
+    const uint32_t next = next_fixed(g, v), before = fixed_before(g, v);
+    if (before == INS_NO_VERSION || next == INS_NO_VERSION || g->mode.apart ||
+        key_of(g, v)->kind == INS_STREAM_LIST)
+        return false;
+    g->group.len = 0;
+    collect_behind(g, v);
+    collect_behind(g, next);
+    g->s->failed |= g->group.failed;
+    ins_flow_unlink(&g->order, v);
+    ins_flow_unlink(&g->order, next);
+    ins_unlink_version(g, v);
+    const uint32_t last = next_fixed(g, next);
+    /* next has its place already, so what is behind `before` is next itself. */
+    if (!writer_before(g, before, next, next) || !readers_before(g, before, next) ||
+        !place(g, v, next) || (last != INS_NO_VERSION && !readers_before(g, v, last)))
+        return false;
+    for (uint32_t m = at(g, next)->prev; m != INS_NO_VERSION && !is_fixed(g, m);
+         m = at(g, m)->prev)
+        if (!writer_before(g, m, next, m))
+            return false;
+    for (size_t i = 0; i < g->group.len; i++)
+        if (!place_back(g, g->group.at[i], v))
+            return false;
+    return true;
+}
+
+/* Everything behind v up to the next fixed version is behind the read, too. */
+static bool overwritten_later(struct ins_guess *g, struct ins_arrival *a, uint32_t p,
+                              uint32_t v)
+{
+    int changes = 0;
+    for (uint32_t m = next_of(g, v), next; m != INS_NO_VERSION; m = next) {
+        struct ins_arrival *b = at(g, m)->writer;
+        const bool last = is_fixed(g, m);
+        const size_t homeless = g->homeless.len;
+        const bool linked = ins_link(g, a, p, b, b->commit, m);
+        next = at(g, m)->next;
+        if (g->homeless.len != homeless) { /* the next one may be gone */
+            next = next_of(g, v);
+            if (++changes > MOST_CHANGES)
                 return false;
-            displace(g, m);
-            if (g->broken || !place_back(g, m, fixed_before(g, v)))
-                return false;
+            continue;
         }
-        if (last)
-            return true;
+        if (linked) {
+            if (last)
+                return true;
+            continue;
+        }
+        if (key_of(g, v)->kind == INS_STREAM_LIST)
+            return false;
+        if (at(g, m)->read) {
+            if (++changes > MOST_CHANGES || !change_places(g, v))
+                return false;
+            next = next_of(g, v);
+            continue;
+        }
+        displace(g, m);
+        if (g->broken || !place_back(g, m, fixed_before(g, v)) ||
+            ++changes > MOST_CHANGES)
+            return false;
+        next = next_of(g, v);
     }
     return true;
 }
@@ -279,8 +419,11 @@ static bool overwritten_later(struct ins_guess *g, const struct ins_arrival *a,
 static void attach(struct ins_guess *g, struct ins_arrival *a, struct ins_reader x,
                    uint32_t v)
 {
-    const uint8_t state = at(g, v)->state;
     struct ins_arrival *w = at(g, v)->writer;
+    if (w && w->in_order == INS_IN_ORDER && at(g, v)->state == INS_V_OPEN &&
+        !ins_place_writes(g, w))
+        return;
+    const uint8_t state = at(g, v)->state;
     if (w == a || (state != INS_V_PLACED && state != INS_V_BASE)) {
         g->broken = state == INS_V_STALE ? "a read of an old version"
                                          : "a read of what must not be read";
@@ -293,8 +436,14 @@ static void attach(struct ins_guess *g, struct ins_arrival *a, struct ins_reader
     if (well)
         ins_version_add_reader(g->s, v, x);
     if (well && !at(g, v)->read)
-        well = fix(g, v);
-    if (!well || !overwritten_later(g, a, x.point, v))
+        well = fix(g, v, a);
+    if (well) {
+        g->group.len = 0;
+        g->forceful = true;
+        well = overwritten_later(g, a, x.point, v);
+        g->forceful = false;
+    }
+    if (!well || !find_homes(g))
         g->broken = "a read that the order does not explain";
 }
 
@@ -333,9 +482,12 @@ static uint32_t version_shown(struct ins_guess *g, uint32_t key, const uint64_t 
                               uint32_t from, uint32_t i)
 {
     const uint32_t v = ins_version_find(g->s, key, list[i]);
-    if (v == INS_NO_VERSION || at(g, v)->state != INS_V_PLACED)
+    struct ins_arrival *w = v == INS_NO_VERSION ? NULL : at(g, v)->writer;
+    if (w && w->in_order == INS_IN_ORDER && at(g, v)->state == INS_V_OPEN &&
+        !ins_place_writes(g, w))
         return INS_NO_VERSION;
-    const struct ins_arrival *w = at(g, v)->writer;
+    if (!w || at(g, v)->state != INS_V_PLACED)
+        return INS_NO_VERSION;
     const uint32_t write = ins_op_word(INS_OP_WRITE, key);
     for (uint32_t j = 0; j < w->n_ops; j++) {
         if (w->op[j].word != write)
@@ -358,11 +510,11 @@ static uint32_t next_shown(struct ins_guess *g, uint32_t key, const uint64_t *li
 }
 
 /* Fix v, the next element after those whose order is known. */
-static bool extend(struct ins_guess *g, uint32_t v)
+static bool extend(struct ins_guess *g, uint32_t v, const struct ins_arrival *reader)
 {
     struct ins_stream_key *k = key_of(g, v);
     const struct ins_arrival *w = at(g, v)->writer;
-    if (at(g, v)->read || !fix(g, v))
+    if (at(g, v)->read || !fix(g, v, reader))
         return false;
     for (uint32_t j = 0; j < w->n_ops; j++)
         if (w->op[j].word == ins_op_word(INS_OP_WRITE, at(g, v)->key))
@@ -407,7 +559,7 @@ void ins_attach_list(struct ins_guess *g, struct ins_arrival *a, struct ins_read
     while (g->s->key.at[key].seq.len < len) {
         const uint32_t v =
             next_shown(g, key, list, (uint32_t)g->s->key.at[key].seq.len, len);
-        if (v == INS_NO_VERSION || !extend(g, v)) {
+        if (v == INS_NO_VERSION || !extend(g, v, a)) {
             g->broken = "a list in another order";
             return;
         }

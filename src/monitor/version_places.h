@@ -5,14 +5,17 @@
 #include "monitor/guess.h"
 
 /* Order point pa of a before point pb of b.  False when that is impossible. */
-bool ins_link(struct ins_guess *g, const struct ins_arrival *a, uint32_t pa,
-              const struct ins_arrival *b, uint32_t pb, uint32_t owner);
+bool ins_link(struct ins_guess *g, struct ins_arrival *a, uint32_t pa,
+              struct ins_arrival *b, uint32_t pb, uint32_t owner);
 
 /* Give version v, which is nowhere yet, a place: behind all that were read, else as
  * far behind as possible. */
-bool ins_place_newest(struct ins_guess *g, uint32_t v);
+bool ins_place_version(struct ins_guess *g, uint32_t v);
 /* Take it out of the versions of its key; its edges stay. */
 void ins_unlink_version(struct ins_guess *g, uint32_t v);
+
+/* Give all versions of a their places, unless they have them. */
+bool ins_place_writes(struct ins_guess *g, struct ins_arrival *a);
 
 /* The version that a leaves with its write i. */
 uint32_t ins_version_of(const struct ins_guess *g, const struct ins_arrival *a,
