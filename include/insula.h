@@ -450,7 +450,7 @@ INSULA_API int insula_verify(const struct insula_history *history,
  *     const struct insula_op op[] = {
  *         {.kind = INSULA_READ, .key = insula_text("x"), .value = insula_int(1)},
  *         {.kind = INSULA_WRITE, .key = insula_text("x"), .value = insula_int(2)}};
- *     const struct insula_txn txn = {.session = insula_text("client 1"),
+ *     const struct insula_completion txn = {.session = insula_text("client 1"),
  *                                    .begin_ns = 100, .end_ns = 230,
  *                                    .op = op, .ops = 2};
  *     insula_monitor_push(m, &txn, &err);
@@ -492,7 +492,7 @@ struct insula_op {
 #define INSULA_INDETERMINATE 2 /* the client does not know whether it committed */
 
 /* What is borrowed is borrowed for the call. */
-struct insula_txn {
+struct insula_completion {
     struct insula_literal session;
     const struct insula_literal *name; /* or NULL */
     int64_t begin_ns, end_ns;          /* INSULA_NO_TIME when not known */
@@ -517,7 +517,7 @@ INSULA_API void insula_monitor_initial_key(struct insula_monitor *monitor,
 /* A transaction has completed.  Those of one session come in its order; sessions may
  * overtake each other, but the nearer to the order of completion, the better. */
 INSULA_API int insula_monitor_push(struct insula_monitor *monitor,
-                                   const struct insula_txn *txn,
+                                   const struct insula_completion *txn,
                                    struct insula_error *error);
 /* No transaction that is still to come began before this time: values that were read
  * and that nobody has written by then are nobody's. */
@@ -553,6 +553,21 @@ INSULA_API void insula_monitor_count(const struct insula_monitor *monitor,
  * forgotten. */
 INSULA_API int insula_monitor_finish(struct insula_monitor *monitor,
                                      struct insula_error *error);
+
+/* A history that grows, read as it grows.  Its transactions are pushed into the
+ * monitor, which must outlive it: give it whatever bytes there are, in order, the last
+ * ones with `last`.  Formats insula, edn and json, one event a line; NULL: told from
+ * the first line.  A line that is malformed is an error with its number, and so is a
+ * last one that is cut short, after everything before it was taken. */
+struct insula_feed;
+INSULA_API struct insula_feed *insula_feed_new(struct insula_monitor *monitor,
+                                               const char *format,
+                                               struct insula_error *error);
+INSULA_API void insula_feed_free(struct insula_feed *feed);
+INSULA_API int insula_feed_bytes(struct insula_feed *feed, const char *bytes,
+                                 size_t size, int last, struct insula_error *error);
+/* How many lines were read. */
+INSULA_API uint64_t insula_feed_line(const struct insula_feed *feed);
 
 /* The evidence of the last violation: the part of the stream that it was found in, and
  * what a check of it says, for reports, counterexamples and certificates.  NULL while

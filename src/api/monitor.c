@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "handle.h"
 #include "levels.h"
+#include "monitor_handle.h"
 
 struct insula_monitor {
     struct ins_monitor monitor;
@@ -70,12 +71,22 @@ void insula_monitor_initial_key(struct insula_monitor *monitor,
                             ins_handle_lit(value));
 }
 
+struct ins_monitor *ins_monitor_of(struct insula_monitor *m)
+{
+    return &m->monitor;
+}
+
+void ins_monitor_refresh(struct insula_monitor *m)
+{
+    m->history.history = m->monitor.history;
+    m->result.result = m->monitor.result;
+}
+
 /* The handles of the evidence follow the monitor.  Returns the status. */
 static int done(struct insula_monitor *m, enum ins_status st,
                 const struct ins_error *err, struct insula_error *error)
 {
-    m->history.history = m->monitor.history;
-    m->result.result = m->monitor.result;
+    ins_monitor_refresh(m);
     return st == INS_OK ? INSULA_OK : ins_handle_error(error, err);
 }
 
@@ -124,8 +135,8 @@ static int take_op(struct ins_monitor *m, const struct insula_op *from,
     return INSULA_OK;
 }
 
-int insula_monitor_push(struct insula_monitor *monitor, const struct insula_txn *txn,
-                        struct insula_error *error)
+int insula_monitor_push(struct insula_monitor *monitor,
+                        const struct insula_completion *txn, struct insula_error *error)
 {
     struct ins_monitor *m = &monitor->monitor;
     struct ins_error err = {0};

@@ -12,11 +12,11 @@ static void add_one(struct insula_monitor *m, const char *client, int64_t saw,
     const struct insula_op op[] = {
         {.kind = INSULA_READ, .key = insula_text("x"), .value = insula_int(saw)},
         {.kind = INSULA_WRITE, .key = insula_text("x"), .value = insula_int(begin)}};
-    const struct insula_txn txn = {.session = insula_text(client),
-                                   .begin_ns = begin,
-                                   .end_ns = begin + 50,
-                                   .op = op,
-                                   .ops = 2};
+    const struct insula_completion txn = {.session = insula_text(client),
+                                          .begin_ns = begin,
+                                          .end_ns = begin + 50,
+                                          .op = op,
+                                          .ops = 2};
     if (insula_monitor_push(m, &txn, &err))
         printf("# %s\n", err.message);
 }

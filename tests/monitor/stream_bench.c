@@ -103,11 +103,11 @@ static int deliver(struct insula_monitor *m, struct store *s, const struct clien
         op[i] = (struct insula_op){.kind = c->write[i] ? INSULA_WRITE : INSULA_READ,
                                    .key = insula_int((int64_t)c->key[i]),
                                    .value = insula_int((int64_t)c->value[i])};
-    const struct insula_txn txn = {.session = insula_int(session),
-                                   .begin_ns = c->begin,
-                                   .end_ns = ++s->time,
-                                   .op = op,
-                                   .ops = s->ops};
+    const struct insula_completion txn = {.session = insula_int(session),
+                                          .begin_ns = c->begin,
+                                          .end_ns = ++s->time,
+                                          .op = op,
+                                          .ops = s->ops};
     struct insula_error err = {0};
     if (file) {
         (void)fprintf(file, "%u @%" PRId64 "..%" PRId64 ":", session, c->begin,
