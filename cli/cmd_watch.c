@@ -1,0 +1,317 @@
+/* cmd_watch.c - follow a history that grows, with verdicts while it does. */
+#include "insula.h"
+#include "interrupt.h"
+#include "load.h"
+#include "options.h"
+#include "output.h"
+#include "term.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BYTES = 1 << 18, PAUSE_MS = 50 };
+
+struct watch {
+    const struct options *o;
+    const char *path;
+    struct insula_monitor *monitor;
+    struct insula_feed *feed;
+    int in;
+    FILE *copy; /* --spool */
+    bool regular, json, live, drawn;
+    double start, shown;
+    off_t size; /* bytes that were read */
+    char *bytes;
+    bool found;  /* a violation was reported */
+    bool faulty; /* the input had an error */
+};
+
+/* ---- telling ---- */
+
+static void clear_line(struct watch *w)
+{
+    if (w->drawn)
+        (void)fputs("\r\033[K", stderr);
+    w->drawn = false;
+}
+
+static uint64_t resident(void)
+{
+    unsigned long all = 0, pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f)
+        return 0;
+    if (fscanf(f, "%lu %lu", &all, &pages) != 2) /* NOLINT(cert-err34-c) */
+        pages = 0;
+    (void)fclose(f);
+    return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* One line a second on a terminal. */
+static void show_live(struct watch *w)
+{
+    const double now = seconds_now();
+    if (!w->live || now - w->shown < 1)
+        return;
+    w->shown = now;
+    struct insula_monitor_counts c;
+    insula_monitor_count(w->monitor, &c);
+    (void)fprintf(stderr, "\r\033[K%" PRIu64 " transactions, %.0f/s, %.0f MB",
+                  c.transactions, (double)c.transactions / (now - w->start),
+                  (double)resident() / 1e6);
+    if (c.waiting)
+        (void)fprintf(stderr, ", %" PRIu64 " reads wait", c.waiting);
+    const char *level;
+    for (unsigned i = 0; (level = insula_monitor_level(w->monitor, i)); i++) {
+        const char *v = insula_monitor_verdict(w->monitor, level, NULL);
+        (void)fprintf(stderr, "%s %s%s", i ? "" : ":", level,
+                      !strcmp(v, "holds")      ? ""
+                      : !strcmp(v, "violated") ? "!"
+                                               : "?");
+    }
+    (void)fflush(stderr);
+    w->drawn = true;
+}
+
+static void tell_event(struct watch *w, const char *level, const char *verdict)
+{
+    struct insula_monitor_counts c;
+    const char *why = "";
+    insula_monitor_count(w->monitor, &c);
+    (void)insula_monitor_verdict(w->monitor, level, &why);
+    (void)printf("{\"event\": \"verdict\", \"level\": \"%s\", \"verdict\": \"%s\"",
+                 level, verdict);
+    if (*why)
+        (void)printf(", \"reason\": \"%s\"", why);
+    (void)printf(", \"transactions\": %" PRIu64 ", \"line\": %" PRIu64
+                 ", \"seconds\": %.3f}\n",
+                 c.transactions, insula_feed_line(w->feed), seconds_now() - w->start);
+    (void)fflush(stdout);
+}
+
+/* The report on a violation: what an offline check of the part that shows it says. */
+static bool report(struct watch *w)
+{
+    const struct options *o = w->o;
+    const struct insula_history *h = insula_monitor_history(w->monitor);
+    const struct insula_result *r = insula_monitor_result(w->monitor);
+    struct insula_error err = {0};
+    bool well = true;
+    if (!h || !r)
+        return true;
+    const struct insula_report_item item = {.path = w->path, .history = h, .result = r};
+    const struct insula_report_options how = {.color = term_color(o, stdout),
+                                              .width = term_width(stdout),
+                                              .quiet = opt_given(o, OPT_quiet)};
+    if (!w->json && insula_report("text", &item, 1, &how, stdout, &err))
+        well = false;
+    const char *path = o->text[OPT_counterexample];
+    if (well && path && insula_result_status(r) == 1 &&
+        insula_counterexample(h, r, NULL, output_format(path, o), path, &err))
+        well = false;
+    if (!well)
+        (void)complain("%s", err.message);
+    return well;
+}
+
+/* What has changed since the last time.  False: it is time to stop. */
+static bool tell_changes(struct watch *w)
+{
+    const char *level, *verdict;
+    bool found = false;
+    while ((level = insula_monitor_poll(w->monitor, &verdict))) {
+        if (w->json)
+            tell_event(w, level, verdict);
+        found |= !strcmp(verdict, "violated");
+    }
+    if (!found)
+        return true;
+    w->found = true;
+    clear_line(w);
+    if (!w->json) {
+        struct insula_monitor_counts c;
+        insula_monitor_count(w->monitor, &c);
+        (void)printf("Violated after %" PRIu64 " transactions, line %" PRIu64 ":\n",
+                     c.transactions, insula_feed_line(w->feed));
+    }
+    (void)report(w);
+    (void)fflush(stdout);
+    return opt_given(w->o, OPT_keep_going);
+}
+
+/* ---- reading ---- */
+
+/* Read what there is.  0 at the end, -1 after a complaint, else 1. */
+static int read_some(struct watch *w)
+{
+    struct insula_error err = {0};
+    const ssize_t n = read(w->in, w->bytes, BYTES);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return 1;
+    if (n < 0)
+        return complain("cannot read '%s': %s", w->path, strerrordesc_np(errno)), -1;
+    if (w->copy && n > 0 && fwrite(w->bytes, 1, (size_t)n, w->copy) != (size_t)n)
+        return complain("cannot write '%s': %s", w->o->text[OPT_spool],
+                        strerrordesc_np(errno)),
+               -1;
+    w->size += n;
+    if (n && insula_feed_bytes(w->feed, w->bytes, (size_t)n, 0, &err)) {
+        clear_line(w);
+        return complain("%s: %s", w->path, err.message), -1;
+    }
+    return n > 0;
+}
+
+/* At the end of a regular file: wait for more.  False when it was cut. */
+static bool wait_for_more(const struct watch *w)
+{
+    struct stat st;
+    if (w->regular && !fstat(w->in, &st) && st.st_size < w->size)
+        return complain("'%s' has become shorter while it was read", w->path), false;
+    struct timespec pause = {0, PAUSE_MS * 1000000L};
+    (void)nanosleep(&pause, NULL);
+    return true;
+}
+
+/* Until the end, a violation or Ctrl-C. */
+static void follow(struct watch *w)
+{
+    const bool to_the_end = opt_given(w->o, OPT_final);
+    double polled = 0;
+    while (!interrupt_seen()) {
+        struct pollfd p = {.fd = w->in, .events = POLLIN};
+        if (!w->regular && poll(&p, 1, 200) == 0) {
+            show_live(w);
+            if (!tell_changes(w))
+                return;
+            continue;
+        }
+        const int got = read_some(w);
+        w->faulty = got < 0;
+        if (got < 0)
+            return;
+        const bool end = !got;
+        if (end || seconds_now() - polled > 0.2) {
+            polled = seconds_now();
+            if (!tell_changes(w))
+                return;
+            show_live(w);
+        }
+        if (end && (!w->regular || to_the_end))
+            return;
+        if (end && !wait_for_more(w)) {
+            w->faulty = true;
+            return;
+        }
+    }
+}
+
+/* ---- the end ---- */
+
+static void tell_verdicts(struct watch *w)
+{
+    struct insula_monitor_counts c;
+    const char *level;
+    insula_monitor_count(w->monitor, &c);
+    if (w->json) {
+        (void)printf("{\"event\": \"end\", \"transactions\": %" PRIu64
+                     ", \"levels\": {",
+                     c.transactions);
+        for (unsigned i = 0; (level = insula_monitor_level(w->monitor, i)); i++)
+            (void)printf("%s\"%s\": \"%s\"", i ? ", " : "", level,
+                         insula_monitor_verdict(w->monitor, level, NULL));
+        (void)printf("}}\n");
+        return;
+    }
+    (void)printf("%" PRIu64 " transactions\n", c.transactions);
+    for (unsigned i = 0; (level = insula_monitor_level(w->monitor, i)); i++) {
+        const char *why = "";
+        const char *v = insula_monitor_verdict(w->monitor, level, &why);
+        (void)printf("  %-5s %s%s%s\n", level, v, *why ? ": " : "", why);
+    }
+}
+
+/* Nothing is to come: the last line may be cut, and what is open is decided. */
+static int finish(struct watch *w)
+{
+    struct insula_error err = {0};
+    if (insula_feed_bytes(w->feed, "", 0, 1, &err))
+        (void)complain("%s: %s", w->path, err.message);
+    err = (struct insula_error){0};
+    if (insula_monitor_finish(w->monitor, &err))
+        return complain("%s: %s", w->path, err.message);
+    (void)tell_changes(w);
+    clear_line(w);
+    tell_verdicts(w);
+    const int status = insula_monitor_status(w->monitor);
+    if (status == EXIT_UNKNOWN && !opt_given(w->o, OPT_quiet) && !w->json)
+        (void)fprintf(
+            stderr, "insula: what is open is decided by 'insula check' of all of it\n");
+    return status;
+}
+
+static bool start(struct watch *w)
+{
+    const struct options *o = w->o;
+    struct insula_error err = {0};
+    struct stat st;
+    const struct insula_monitor_options how = {
+        .levels = o->text[OPT_levels],
+        .repeats = opt_given(o, OPT_repeats),
+        .keep = opt_given(o, OPT_keep) ? (uint64_t)o->number[OPT_keep] : 0,
+    };
+    w->in =
+        strcmp(w->path, "-") != 0 ? open(w->path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+    if (w->in < 0 || fstat(w->in, &st))
+        return complain("cannot open '%s': %s", w->path, strerrordesc_np(errno)), false;
+    if (S_ISDIR(st.st_mode))
+        return complain("'%s' is a directory", w->path), false;
+    w->regular = S_ISREG(st.st_mode);
+    w->bytes = malloc(BYTES);
+    w->monitor = insula_monitor_new(&how, &err);
+    if (w->monitor)
+        w->feed = insula_feed_new(w->monitor, o->text[OPT_format], &err);
+    if (!w->feed || !w->bytes)
+        return complain("%s", w->bytes ? err.message : "out of memory"), false;
+    if (opt_given(o, OPT_spool) && !(w->copy = fopen(o->text[OPT_spool], "we")))
+        return complain("cannot write '%s': %s", o->text[OPT_spool],
+                        strerrordesc_np(errno)),
+               false;
+    return true;
+}
+
+int cmd_watch(const struct options *o)
+{
+    struct watch w = {.o = o,
+                      .path = o->arg[0],
+                      .in = -1,
+                      .json = opt_given(o, OPT_json),
+                      .start = seconds_now()};
+    w.live = isatty(STDERR_FILENO) && !opt_given(o, OPT_quiet) && !w.json;
+    int status = EXIT_USAGE;
+    if (outputs_possible(o) && start(&w)) {
+        interrupt_hold();
+        follow(&w);
+        clear_line(&w);
+        status = w.found && !opt_given(o, OPT_keep_going) ? EXIT_FAIL : finish(&w);
+        if (w.faulty && status != EXIT_FAIL)
+            status = EXIT_USAGE;
+        interrupt_release();
+    }
+    if (w.copy && fclose(w.copy))
+        status = complain("cannot write '%s': %s", o->text[OPT_spool],
+                          strerrordesc_np(errno));
+    if (w.in > STDIN_FILENO)
+        (void)close(w.in);
+    insula_feed_free(w.feed);
+    insula_monitor_free(w.monitor);
+    free(w.bytes);
+    return status;
+}
