@@ -139,7 +139,7 @@ static bool tell_changes(struct watch *w)
         struct insula_monitor_counts c;
         insula_monitor_count(w->monitor, &c);
         (void)printf("Violated after %" PRIu64 " transactions, line %" PRIu64 ":\n",
-                     c.transactions, insula_feed_line(w->feed));
+                     c.violated_at, insula_feed_line(w->feed));
     }
     (void)report(w);
     (void)fflush(stdout);

@@ -1,0 +1,135 @@
+#!/usr/bin/env bats
+# insula watch: verdicts while a history grows.
+
+load common
+
+history() {
+    printf 'insula 1\ninitial 0\n'
+    printf 'a t1 @1..5: r(x)=0 w(x)=1\n'
+    printf 'b t2 @6..9: r(x)=1 w(x)=2\n'
+}
+
+@test "a file that holds: exit status 0 and a verdict a level" {
+    history >h.insula
+    run "$INSULA" watch --final h.insula
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"2 transactions"* ]]
+    [[ "$output" == *"sser  holds"* ]]
+}
+
+@test "a pipe: the violation is reported before the pipe ends" {
+    mkfifo p
+    (history; printf 'a t3 @10..12: r(x)=1 w(x)=3\n'; sleep 20) >p 3>&- &
+    writer=$!
+    run timeout 15 "$INSULA" watch -l si,rc --counterexample small.insula p
+    kill "$writer" || true
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"Violated after 3 transactions"* ]]
+    [[ "$output" == *LostUpdate* ]]
+    run "$INSULA" check -q small.insula
+    [ "$status" -eq 1 ]
+}
+
+@test "a file that grows is followed" {
+    history >h.insula
+    timeout 15 "$INSULA" watch --json h.insula >out 3>&- &
+    watcher=$!
+    sleep 0.5
+    printf 'a t3 @10..12: r(x)=1 w(x)' >>h.insula
+    sleep 0.3
+    printf '=3\n' >>h.insula
+    status=0
+    wait "$watcher" || status=$?
+    [ "$status" -eq 1 ]
+    grep -q '"level": "si", "verdict": "violated"' out
+    grep -q '"level": "rc", "verdict": "holds"' out
+}
+
+@test "--keep-going goes on, and the exit status still is 1" {
+    (history; printf 'a t3: r(x)=1 w(x)=3\nb t4: r(x)=3\n') >h.insula
+    run "$INSULA" watch --final --keep-going h.insula
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"4 transactions"* ]]
+    [[ "$output" == *"si    violated"* ]]
+    [[ "$output" == *"cc    "* ]]
+}
+
+@test "the verdicts are those of check, in all three formats" {
+    for level in sser si; do
+        for format in insula edn json; do
+            for list in "" --list; do
+                "$INSULA" gen -q --level $level $list --txns 150 --keys 20 --seed 5 \
+                    -t $format -o h.$format
+                offline=0
+                "$INSULA" check -q h.$format >offline || offline=$?
+                online=0
+                "$INSULA" watch --final --keep-going --json h.$format >online || online=$?
+                echo "$level $format $list: $offline $online"
+                [ "$offline" -eq "$online" ]
+                for l in ci rc ra cc psi pc si ser sser; do
+                    if grep -Eq "^ *$l .*pass" offline; then
+                        tail -1 online | grep -q "\"$l\": \"holds\""
+                    elif grep -Eq "^ *$l .*FAIL" offline; then
+                        tail -1 online | grep -q "\"$l\": \"violated\""
+                    fi
+                done
+            done
+        done
+    done
+}
+
+@test "values that repeat: decided in the end, as by check" {
+    printf 'insula 1\na: w(x)=1\nb: w(x)=1\nc: r(x)=1\n' >h.insula
+    run "$INSULA" watch --final h.insula
+    [ "$status" -eq 0 ]
+    run "$INSULA" watch --final --repeats h.insula
+    [ "$status" -eq 0 ]
+}
+
+@test "a last line that is cut short is said, and nothing before it is lost" {
+    (history; printf 'a t3: r(x)=1 w(') >h.insula
+    run "$INSULA" watch --final h.insula
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"h.insula: 5: the last line is cut short"* ]] ||
+        [[ "$output" == *"cut short"* ]]
+    [[ "$output" == *"2 transactions"* ]]
+}
+
+@test "malformed lines name their line and end with status 3" {
+    (history; printf 'a t3: r(x=1\n') >h.insula
+    run "$INSULA" watch --final h.insula
+    [ "$status" -eq 3 ]
+    [[ "$output" == *5* ]]
+    printf 'nothing of ours\n' >other
+    run "$INSULA" watch --final other
+    [ "$status" -eq 3 ]
+    run "$INSULA" watch --final nowhere
+    [ "$status" -eq 3 ]
+    run "$INSULA" watch --final -f plume h.insula
+    [ "$status" -eq 3 ]
+}
+
+@test "a clock that goes backwards: an end before its begin is no end" {
+    printf 'insula 1\ninitial 0\na @9..5: w(x)=1\nb @10..12: r(x)=1\n' >h.insula
+    run "$INSULA" watch --final h.insula
+    [ "$status" -eq 0 ]
+    run "$INSULA" check -q h.insula
+    [ "$status" -eq 0 ]
+}
+
+@test "killed in the middle, started again: the same verdict" {
+    "$INSULA" gen -q --level si --txns 3000 --keys 30 --seed 8 -o h.insula
+    "$INSULA" watch h.insula >/dev/null 2>&1 3>&- &
+    pid=$!
+    sleep 0.1
+    kill -9 "$pid" || true
+    run "$INSULA" watch --final --json --keep-going h.insula
+    [ "$status" -eq 1 ]
+    [[ "$output" == *'"ser": "violated"'* ]]
+}
+
+@test "--spool keeps what came through a pipe" {
+    run bash -c "$(declare -f history); history | '$INSULA' watch --spool all.insula -"
+    [ "$status" -eq 0 ]
+    history | cmp - all.insula
+}
