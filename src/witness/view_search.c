@@ -22,8 +22,9 @@
 #include <stdlib.h>
 
 enum {
-    TRIES = 100,  /* at one place */
-    REPAIRS = 24, /* of one transaction */
+    TRIES = 100,          /* at one place */
+    REPAIRS = 24,         /* of one transaction */
+    MOST_CELLS = 1 << 27, /* of clocks: 512 MB */
 };
 
 /* ---- time ---- */
@@ -173,8 +174,9 @@ static bool try_again(struct ins_view_run *q)
         q->tries = 0;
     if (len > q->stuck_at || !q->tries)
         q->stuck_at = len;
-    if (++q->tries > TRIES)
+    if (++q->tries > TRIES || !q->repairs)
         return false;
+    q->repairs--;
     const uint32_t most = (2 + n) * (1 + q->tries / 2);
     const uint32_t back = 1 + ins_rng_below(&q->rng, most);
     for (size_t i = 0; i < q->waiting.len; i++)
@@ -355,7 +357,8 @@ static bool init(struct ins_view_run *q)
         q->forbids == INS_FORBIDS_NON_CAUSAL || q->forbids == INS_FORBIDS_ONE_RW;
     const uint64_t cells = clocks ? (uint64_t)h->n_txns * h->n_sessions : 0;
     const uint64_t n_reads = q->s->read_off[h->n_txns];
-    if (ins_limit_memory(q->limit, 4 * (cells + n_reads) + 48 * (uint64_t)h->n_txns))
+    if (cells > MOST_CELLS ||
+        ins_limit_memory(q->limit, 4 * (cells + n_reads) + 48 * (uint64_t)h->n_txns))
         return false;
     q->when = INS_NEW0(int64_t, h->n_txns);
     q->at = INS_NEW0(uint32_t, h->n_txns);
@@ -367,7 +370,7 @@ static bool init(struct ins_view_run *q)
     q->since = INS_NEW(uint32_t, h->n_sessions);
     q->demands = INS_NEW0(uint32_t, h->n_txns);
     q->repair = INS_NEW0(uint32_t, h->n_txns);
-    q->repairs = 1000 + h->n_txns / 4;
+    q->repairs = 1000 + h->n_txns / 20;
     q->clock = INS_NEW0(uint32_t, cells);
     q->now = INS_NEW0(uint32_t, h->n_sessions);
     q->v->source = INS_NEW(uint32_t, n_reads);
