@@ -367,6 +367,8 @@ static void conclude(struct run *c)
 static void survey(struct run *c)
 {
     const int64_t start = ins_now_ns();
+    if (ins_result_with(c->r, INS_FAIL))
+        ins_limit_stage(c->o->limit, "survey of anomalies", 0);
     ins_survey(c->h, c->asked, c->weak.max_listed, c->o->limit, c->r);
     if (ins_result_with(c->r, INS_FAIL))
         ins_result_stage(c->r, "survey", seconds_since(start));
