@@ -40,7 +40,7 @@ function drawTop() {
     ...(h.promise ? [el("p", {class: "facts", id: "power"}, h.promise.power)] : []),
     h.promise && h.promise.weak ? el("p", {class: "note weak"}, h.promise.weak) : "",
     h.lost_commits ? el("p", {class: "note weak", id: "lost"}, count(h.lost_commits) + (h.lost_commits === 1 ? " commit was" : " commits were") +
-      " lost: acknowledged, and not seen by anybody who began later.") : "",
+      " lost: acknowledged, and not there for those who came later.") : "",
     h.note ? el("p", {class: "note"}, h.note) : "");
   document.title = h.path + ": " + verdictLine(h);
 }

@@ -457,9 +457,17 @@ static void say_what(struct ins_buf *b, const struct ins_story *s)
 static void say_unseen(struct ins_buf *b, const struct ins_story *s)
 {
     const struct ins_lost_commit *l = s->a->lost;
-    ins_buf_text(b, " Nobody who began after the commit of ");
-    ins_say_txn(b, s->h, l->txn);
-    ins_buf_text(b, " saw it: ");
+    if (l->seer != INS_INIT) {
+        ins_buf_text(b, " The last to see ");
+        ins_say_txn(b, s->h, l->txn);
+        ins_buf_text(b, " was ");
+        ins_say_txn(b, s->h, l->seer);
+        ins_buf_text(b, "; nobody who began after that did: ");
+    } else {
+        ins_buf_text(b, " Nobody who began after the commit of ");
+        ins_say_txn(b, s->h, l->txn);
+        ins_buf_text(b, " saw it: ");
+    }
     if (l->misses > 1) {
         ins_say_count(b, l->misses);
         ins_buf_text(b, " transactions missed it, ");

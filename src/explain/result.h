@@ -123,10 +123,13 @@ struct ins_case {
     uint32_t cycle, n_cycle;     /* edges of the anomaly, in order */
 };
 
-/* A commit that was acknowledged and that nobody who began later saw. */
+/* A commit that was acknowledged and that nobody who began later saw, or nobody any
+ * more after some who did. */
 struct ins_lost_commit {
     ins_txn txn;
-    ins_txn reader;         /* the first to miss it */
+    ins_txn seer;   /* the last who saw it, or INS_INIT */
+    int64_t after;  /* the end of that one, or of the commit: from when on it is lost */
+    ins_txn reader; /* the first to miss it */
     uint32_t read, version; /* numbers of the survey: of that read, of what it missed */
     uint32_t misses;        /* transactions that began later and read something older */
 };

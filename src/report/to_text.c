@@ -358,7 +358,7 @@ static void print_lost(const struct page *p, const struct ins_result *r)
     ins_buf_text(&text, " lost");
     ins_buf_char(&text, 0);
     inked(p, RED, text.failed ? "" : text.at);
-    ins_buf_text(p->b, ": acknowledged, and not seen by anybody who began later.\n");
+    ins_buf_text(p->b, ": acknowledged, and not there for those who came later.\n");
     ins_buf_end(p->b, &text);
 }
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    MOST_BEFORE_MISS = 64, /* reads looked at, by key, until the first miss */
+    MOST_BEFORE_MISS = 8, /* reads looked at, by key, until the first miss */
     MOST_STEPS = 20000000
 };
 
@@ -24,12 +24,15 @@ struct hunt {
     const struct ins_survey_facts *f;
     struct ins_limit *limit;
     uint32_t *enter, *leave; /* by version: places in a walk of the tree */
-    int64_t *seen; /* by version: last begin of who read it or what builds on it */
+    int64_t *seen;  /* by version: last end of who read it or what builds on it */
+    ins_txn *seer;  /* and who that was */
+    int64_t *began; /* and their last begin */
     uint32_t *by_key_off, *by_key; /* reads by key, in the order of their begins */
     /* for the commit that is looked at */
     uint32_t *stamp, *root, turn; /* by version */
     uint8_t *sight;
     uint32_t *counted; /* by transaction: the turn in which its miss was counted */
+    int64_t after;     /* its end, and that of the last who saw it */
     bool here;         /* somebody missed it on the node where it ran */
     uint64_t steps;
     struct ins_vec_lost *lost;
@@ -62,8 +65,12 @@ static void walk_tree(struct hunt *s, uint32_t *stack)
             if (s->leave[v] == f->child_off[v + 1]) {
                 s->leave[v] = n;
                 depth--;
-                if (depth && s->seen[stack[depth - 1]] < s->seen[v])
+                if (depth && s->seen[stack[depth - 1]] < s->seen[v]) {
                     s->seen[stack[depth - 1]] = s->seen[v];
+                    s->seer[stack[depth - 1]] = s->seer[v];
+                }
+                if (depth && s->began[stack[depth - 1]] < s->began[v])
+                    s->began[stack[depth - 1]] = s->began[v];
                 continue;
             }
             const uint32_t child = f->child[s->leave[v]++];
@@ -82,7 +89,12 @@ static void sort_reads(struct hunt *s)
         const ins_txn t = f->by_begin[i];
         for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++) {
             s->by_key_off[f->version_key[f->read_version[r]] + 2]++;
-            s->seen[f->read_version[r]] = f->h->txn_begin[t]; /* they ascend */
+            const int64_t end = ins_has_end(f->h, t) ? f->h->txn_end[t] : INT64_MAX;
+            if (s->seen[f->read_version[r]] < end) {
+                s->seen[f->read_version[r]] = end;
+                s->seer[f->read_version[r]] = t;
+            }
+            s->began[f->read_version[r]] = f->h->txn_begin[t]; /* they ascend */
         }
     }
     for (ins_key k = 0; k < f->h->n_keys; k++)
@@ -98,22 +110,24 @@ static bool hunt_init(struct hunt *s)
 {
     const struct ins_survey_facts *f = s->f;
     const uint32_t n = f->n_versions;
-    if (ins_limit_memory(s->limit, 33 * (uint64_t)n + 8 * (uint64_t)f->n_reads))
+    if (ins_limit_memory(s->limit, 53 * (uint64_t)n + 8 * (uint64_t)f->n_reads))
         return false;
     s->enter = INS_NEW(uint32_t, n);
     s->leave = INS_NEW(uint32_t, n);
     s->seen = INS_NEW(int64_t, n);
+    s->seer = INS_NEW0(ins_txn, n);
+    s->began = INS_NEW(int64_t, n);
     s->by_key_off = INS_NEW0(uint32_t, (size_t)f->h->n_keys + 2);
     s->by_key = INS_NEW(uint32_t, f->n_reads);
     s->stamp = INS_NEW0(uint32_t, n);
     s->root = INS_NEW(uint32_t, n);
     s->sight = INS_NEW(uint8_t, n);
     s->counted = INS_NEW0(uint32_t, f->h->n_txns);
-    if (!s->enter || !s->leave || !s->seen || !s->by_key_off || !s->by_key ||
-        !s->stamp || !s->root || !s->sight || !s->counted)
+    if (!s->enter || !s->leave || !s->seen || !s->seer || !s->began || !s->by_key_off ||
+        !s->by_key || !s->stamp || !s->root || !s->sight || !s->counted)
         return false;
     for (uint32_t v = 0; v < n; v++)
-        s->seen[v] = INT64_MIN;
+        s->seen[v] = s->began[v] = INT64_MIN;
     sort_reads(s);
     walk_tree(s, s->root);
     return true;
@@ -121,8 +135,8 @@ static bool hunt_init(struct hunt *s)
 
 static void hunt_release(struct hunt *s)
 {
-    void *all[] = {s->enter, s->leave, s->seen,  s->by_key_off, s->by_key,
-                   s->stamp, s->root,  s->sight, s->counted};
+    void *all[] = {s->enter,  s->leave, s->seen, s->seer,  s->began,  s->by_key_off,
+                   s->by_key, s->stamp, s->root, s->sight, s->counted};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
 }
@@ -173,13 +187,13 @@ static enum sight sight_of(struct hunt *s, uint32_t version, uint32_t v, uint32_
     return sight;
 }
 
-/* The first read of key k by who began after w's end, a place in by_key. */
-static uint32_t first_later(const struct hunt *s, ins_key k, ins_txn w)
+/* The first read of key k by who began later, a place in by_key. */
+static uint32_t first_later(const struct hunt *s, ins_key k)
 {
     uint32_t lo = s->by_key_off[k], hi = s->by_key_off[k + 1];
     while (lo < hi) {
         const uint32_t mid = lo + (hi - lo) / 2;
-        if (begin_of(s, s->by_key[mid]) <= s->f->h->txn_end[w])
+        if (begin_of(s, s->by_key[mid]) <= s->after)
             lo = mid + 1;
         else
             hi = mid;
@@ -192,7 +206,7 @@ static uint32_t first_miss(struct hunt *s, ins_txn w, uint32_t v)
 {
     const struct ins_survey_facts *f = s->f;
     const ins_key k = f->version_key[v];
-    const uint32_t first = first_later(s, k, w), end = s->by_key_off[k + 1];
+    const uint32_t first = first_later(s, k), end = s->by_key_off[k + 1];
     for (uint32_t i = first; i < end && i - first < MOST_BEFORE_MISS; i++) {
         if (s->f->read_txn[s->by_key[i]] == w)
             continue;
@@ -220,7 +234,7 @@ static bool node_lives(struct hunt *s, ins_txn w)
     for (uint32_t i = f->n_timed; i-- > 0;) {
         const ins_txn t = f->by_begin[i];
         s->steps++;
-        if (f->h->txn_begin[t] <= f->h->txn_end[w])
+        if (f->h->txn_begin[t] <= s->after)
             return false;
         if (same_node(f->h, t, w))
             return true;
@@ -228,7 +242,7 @@ static bool node_lives(struct hunt *s, ins_txn w)
     return false;
 }
 
-/* Can nobody who began after w's end have seen v?  What was written over it counts
+/* Can nobody who began later have seen v?  What was written over it counts
  * only when that began after `missed` had ended, or its writer missed v itself. */
 static bool is_unseen(struct hunt *s, ins_txn w, uint32_t v, ins_txn missed,
                       uint32_t *misses)
@@ -236,7 +250,7 @@ static bool is_unseen(struct hunt *s, ins_txn w, uint32_t v, ins_txn missed,
     const struct ins_survey_facts *f = s->f;
     const struct ins_history *h = f->h;
     const ins_key k = f->version_key[v];
-    for (uint32_t i = first_later(s, k, w); i < s->by_key_off[k + 1]; i++) {
+    for (uint32_t i = first_later(s, k); i < s->by_key_off[k + 1]; i++) {
         const uint32_t read = s->by_key[i];
         uint32_t top;
         const enum sight sight = sight_of(s, f->read_version[read], v, &top);
@@ -249,27 +263,35 @@ static bool is_unseen(struct hunt *s, ins_txn w, uint32_t v, ins_txn missed,
             continue;
         }
         const ins_txn root = ins_survey_writer(f, top);
-        const bool missed_too = sight == BRANCH && ins_ended_before(h, w, root);
+        const bool missed_too = sight == BRANCH && root != INS_INIT &&
+                                h->txn_begin[root] != INS_NO_TIME &&
+                                h->txn_begin[root] > s->after;
         if (!missed_too && !ins_ended_before(h, missed, root))
             return false;
     }
     return true;
 }
 
-/* Is w worth a closer look? */
-static bool is_suspect(const struct hunt *s, ins_txn w)
+/* Is w worth a closer look: did anybody read a key of it after it was last seen? */
+static bool is_suspect(struct hunt *s, ins_txn w, struct ins_lost_commit *l)
 {
     const struct ins_survey_facts *f = s->f;
-    bool looked = false;
+    *l = (struct ins_lost_commit){.txn = w};
     if (!ins_has_end(f->h, w))
         return false;
-    for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++) {
+    s->after = f->h->txn_end[w];
+    for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++)
+        if (s->began[f->write[i]] > f->h->txn_end[w] &&
+            s->seen[f->write[i]] > s->after) {
+            s->after = s->seen[f->write[i]];
+            l->seer = s->seer[f->write[i]];
+        }
+    l->after = s->after;
+    bool looked = false;
+    for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1] && !looked; i++) {
         const ins_key k = f->version_key[f->write[i]];
         const uint32_t n = s->by_key_off[k + 1];
-        if (s->seen[f->write[i]] > f->h->txn_end[w])
-            return false;
-        looked |=
-            n > s->by_key_off[k] && begin_of(s, s->by_key[n - 1]) > f->h->txn_end[w];
+        looked = n > s->by_key_off[k] && begin_of(s, s->by_key[n - 1]) > s->after;
     }
     return looked;
 }
@@ -277,8 +299,10 @@ static bool is_suspect(const struct hunt *s, ins_txn w)
 static void look_at(struct hunt *s, ins_txn w)
 {
     const struct ins_survey_facts *f = s->f;
-    struct ins_lost_commit l = {.txn = w};
+    struct ins_lost_commit l;
     uint32_t miss = INS_NONE;
+    if (!is_suspect(s, w, &l))
+        return;
     s->here = false;
     s->turn++;
     for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++) {
@@ -290,13 +314,15 @@ static void look_at(struct hunt *s, ins_txn w)
     }
     if (miss == INS_NONE)
         return;
-    l.reader = s->f->read_txn[miss];
+    l.reader = f->read_txn[miss];
     l.read = miss;
     for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++)
         if (!is_unseen(s, w, f->write[i], l.reader, &l.misses))
             return;
     if (!s->here && node_lives(s, w))
         return; /* other nodes may just be late */
+    if (l.seer != INS_INIT && l.misses < 2)
+        return; /* so may be one read */
     ins_vec_lost_push(s->lost, l);
 }
 
@@ -370,8 +396,7 @@ static void compare_read(struct hunt *s, const struct writes *x, ins_txn t, uint
     for (uint32_t i = x->first[ins_op_key(h, op)]; i != INS_NONE; i = x->next.at[i]) {
         struct ins_lost_commit *l = &s->lost->at[x->commit.at[i]];
         s->steps++;
-        if (l->txn != INS_INIT && h->txn_end[l->txn] < h->txn_begin[t] &&
-            may_show(s, op, l->txn))
+        if (l->txn != INS_INIT && l->after < h->txn_begin[t] && may_show(s, op, l->txn))
             l->txn = INS_INIT;
     }
 }
@@ -416,7 +441,7 @@ bool ins_survey_lost(const struct ins_survey_facts *f, struct ins_limit *limit,
     for (ins_txn w = 1; ok && w < f->h->n_txns && s.steps < MOST_STEPS; w++) {
         if (!(w & 1023) && ins_limit_hit(limit))
             ok = false;
-        else if (is_suspect(&s, w))
+        else
             look_at(&s, w);
     }
     s.steps = 0;

@@ -212,7 +212,7 @@ ok(await kept.$$eval("svg.pic .box", all => all.length) >= 2, "and drawn when as
 same(kept.said, [], "without a complaint");
 
 const unseen = await open(1280, 900, false, "unseen.html");
-same(await unseen.textContent("#lost"), "1 commit was lost: acknowledged, and not seen by anybody who began later.", "a lost commit is said at the top");
+same(await unseen.textContent("#lost"), "1 commit was lost: acknowledged, and not there for those who came later.", "a lost commit is said at the top");
 ok((await unseen.textContent("#stage h2")).includes("lost commit"), "its heading calls it so", await unseen.textContent("#stage h2"));
 ok((await unseen.textContent("#stage")).includes("Lost commit: t3 began after t1 had ended"), "and its story");
 ok((await unseen.textContent(".moments")).includes("t1 committed at 8.870 s; killed at 8.885 s; t3 missed it at 9.200 s."), "with its times and the fault");

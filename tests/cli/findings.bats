@@ -48,7 +48,7 @@ lost_beside_skew() {
         .lost_commit.missed_by == \"t131\" and .lost_commit.missed_s == 1.660001 and .lost_commit.misses == 4 and
         (.story | startswith(\"Lost commit: t131 began after t82 had ended, and yet it missed its k0=2.\")))" <<<"$output"
     run -1 "$INSULA" check --all h.txt
-    grep -q '^25 commits were lost: acknowledged, and not seen by anybody who began later\.$' <<<"$output"
+    grep -q '^25 commits were lost: acknowledged, and not there for those who came later\.$' <<<"$output"
     [ "$(grep -c 'G-single-realtime: lost commit' <<<"$output")" = 25 ]
 }
 

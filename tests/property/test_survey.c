@@ -359,12 +359,14 @@ struct later {
     unsigned newer; /* perhaps */
 };
 
-static struct later reads_after(const struct ins_history *h, ins_txn w)
+static struct later reads_after(const struct ins_history *h, ins_txn w, int64_t after)
 {
     struct later l = {0};
     for (ins_txn t = 1; t < h->n_txns; t++)
         for (uint32_t op = h->txn_op[t];
-             ins_ended_before(h, w, t) && op < h->txn_op[t + 1]; op++) {
+             h->txn_begin[t] != INS_NO_TIME && h->txn_begin[t] > after &&
+             op < h->txn_op[t + 1];
+             op++) {
             const ins_key k = ins_op_key(h, op);
             if (!ins_has_result(h, op) || !writes(h, w, k))
                 continue;
@@ -385,14 +387,16 @@ static struct later reads_after(const struct ins_history *h, ins_txn w)
 
 /* Is t said to be lost, and by a cycle that goes through it and a later reader? */
 static bool is_told_lost(const struct ins_history *h, const struct ins_result *r,
-                         ins_txn t)
+                         ins_txn t, int64_t *after)
 {
     for (size_t i = 0; i < r->anomaly.len; i++) {
         const struct ins_anomaly *a = &r->anomaly.at[i];
-        if (a->lost && a->lost->txn == t)
-            return a->n_cycle == 2 && a->edge[0].from == t &&
-                   a->edge[0].to == a->lost->reader && a->edge[1].type == INS_RW &&
-                   ins_ended_before(h, t, a->lost->reader);
+        if (!a->lost || a->lost->txn != t)
+            continue;
+        *after = a->lost->after;
+        return a->n_cycle == 2 && a->edge[0].from == t &&
+               a->edge[0].to == a->lost->reader && a->edge[1].type == INS_RW &&
+               ins_ended_before(h, t, a->lost->reader);
     }
     return false;
 }
@@ -407,8 +411,9 @@ static const char *compare_lost(const struct ins_history *h, const struct ins_re
             any |= writes(h, t, k);
         if (!any || !ins_has_end(h, t))
             continue;
-        const struct later l = reads_after(h, t);
-        const bool lost = is_told_lost(h, r, t);
+        int64_t after = h->txn_end[t];
+        const bool lost = is_told_lost(h, r, t, &after);
+        const struct later l = reads_after(h, t, after);
         told += lost;
         if (lost && l.seen)
             return "a commit that was seen is told as lost";
