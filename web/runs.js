@@ -132,7 +132,7 @@ function drawTable() {
   const body = el("tbody");
   for (const r of all.slice(0, state.shown))
     body.append(el("tr", {"data-run": r.run}, el("td", {class: "pick"}, r.state === "checked" ? pickBox(r) : ""),
-      ...shown.map(([id, , , kind]) => el("td", {class: kind + (id === "found" ? " found" : "")}, cellOf(r, id)))));
+      ...shown.map(([id, , , kind]) => el("td", {class: kind + (id === "found" && verdictOf(r) !== "kept" ? " found" : "")}, cellOf(r, id)))));
   const kids = [el("table", {class: "runs list"}, el("thead", {}, head), body)];
   if (all.length > state.shown)
     kids.push(el("p", {class: "morerow"}, el("button", {class: "act", id: "more", onclick: () => { state.shown += 5 * PAGE; drawTable(); }},

@@ -136,7 +136,8 @@ static void become(const struct ins_jobs *j, const struct ins_job *job, const ch
     (void)setpgid(0, 0); /* Ctrl-C at the server's terminal is for the server */
     sigset_t none;
     (void)sigemptyset(&none);
-    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    (void)pthread_sigmask(SIG_SETMASK, &none, NULL);
+    (void)signal(SIGPIPE, SIG_DFL);
     const int in = open("/dev/null", O_RDONLY);
     const int log = open(job->log, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0644);
     const int to =

@@ -300,7 +300,7 @@ void ins_json_copy(const struct ins_json *j, uint32_t node, FILE *out)
     const bool string = n->kind == '"';
     const char *s = j->text + n->at - string;
     /* Outside of strings there is no '<'. */
-    for (size_t i = 0; i < (size_t)n->len + 2 * string; i++)
+    for (size_t i = 0; i < (size_t)n->len + (string ? 2 : 0); i++)
         if (s[i] == '<')
             (void)fputs("\\u003c", out);
         else

@@ -507,6 +507,7 @@ static enum MHD_Result welcome(struct server *s, connection *c)
     return answer(s, c, 303, "text/plain", r);
 }
 
+// NOLINTNEXTLINE(readability-function-size): the library asks for these parameters
 static enum MHD_Result handle(void *context, connection *c, const char *url,
                               const char *method, const char *version, const char *data,
                               size_t *size, void **own)

@@ -27,7 +27,7 @@ await runs.waitForSelector("#go");
 await runs.fill("#f-db", db);
 await runs.fill("#f-time-limit", "9");
 await runs.click("#go");
-await runs.waitForSelector("svg.live");
+await runs.waitForSelector("svg.live", { timeout: 120000 });
 await runs.waitForTimeout(6000);
 await runs.screenshot({ path: out + "/live.png" });
 await runs.click("#stop");
