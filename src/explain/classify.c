@@ -26,6 +26,24 @@ static bool is_lost_update(const struct ins_history *h, const struct ins_anomaly
            ins_history_writes(h, x->to, x->key);
 }
 
+bool ins_reads_plainly(const struct ins_history *h, ins_txn t, ins_key k)
+{
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
+        if (ins_op_key(h, op) == k &&
+            (ins_is_write(h, op) || !ins_is_missed_row(h, op)))
+            return !ins_is_write(h, op); /* what follows an own write is internal */
+    return false;
+}
+
+/* Does an RW rest on a row that a query missed, and on nothing else? */
+static bool is_of_missed_row(const struct ins_history *h, const struct ins_edge *e)
+{
+    if (e->type != INS_RW || e->from_op == INS_NONE ||
+        !ins_is_missed_row(h, e->from_op))
+        return false;
+    return !ins_reads_plainly(h, e->from, ins_op_key(h, e->from_op));
+}
+
 struct shape {
     uint32_t count[INS_CO + 1];
     bool adjacent;  /* two RW follow each other, SO and RT aside */
@@ -61,6 +79,9 @@ static struct shape shape_of(const struct ins_anomaly *a)
 void ins_classify(const struct ins_history *h, struct ins_anomaly *a)
 {
     const struct shape s = shape_of(a);
+    bool predicate = false;
+    for (uint32_t i = 0; h->statements.n && i < a->n_cycle; i++)
+        predicate |= is_of_missed_row(h, &a->edge[i]);
     a->suffix = s.count[INS_RT]   ? INS_REALTIME
                 : s.count[INS_SO] ? INS_PROCESS
                                   : INS_PLAIN;
@@ -76,4 +97,5 @@ void ins_classify(const struct ins_history *h, struct ins_anomaly *a)
         a->kind = INS_G_SINGLE;
     else
         a->kind = s.count[INS_WR] ? INS_G1C : INS_G0;
+    a->suffix = ins_suffix_with(a->suffix, predicate);
 }

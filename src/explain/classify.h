@@ -8,7 +8,11 @@
  *   G0 only WW; G1c WW and WR; with one RW G-single, with two or more G-nonadjacent,
  *   or G2-item when two RW follow each other.  LostUpdate: two transactions read one
  *   version of a key and both write the key.  LongFork: WR and RW take turns and there
- * are at least two of each.  SO and RT count as no edge but give the suffix. */
+ * are at least two of each.  SO and RT count as no edge but give the
+ * suffix, as does an RW that rests on nothing but a row that a query missed. */
 void ins_classify(const struct ins_history *h, struct ins_anomaly *a);
+
+/* Is k read by t, before t writes it, other than as a row that a query missed? */
+bool ins_reads_plainly(const struct ins_history *h, ins_txn t, ins_key k);
 
 #endif

@@ -67,6 +67,8 @@ static void example(const struct pen *p, const char *label, const struct ins_exa
 
 static const struct ins_example *example_of(enum ins_kind kind, enum ins_suffix suffix)
 {
+    if (suffix == INS_PREDICATE && kind == INS_G2_ITEM)
+        return &ins_phantom_example;
     return suffix == INS_REALTIME ? &ins_stale_example : &ins_kind_texts[kind].example;
 }
 
@@ -89,7 +91,7 @@ static void explain_kind(const struct pen *p, enum ins_kind kind,
         paragraph(p, NULL, ins_lost_text);
     example(p, "Example", example_of(kind, suffix));
     against(p, kind, suffix);
-    if (suffix != INS_REALTIME)
+    if (ins_suffix_order(suffix) != INS_REALTIME)
         paragraph(p, "Databases that permit it", t->databases);
     paragraph(p, "References", t->references);
 }

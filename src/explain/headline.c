@@ -70,16 +70,16 @@ static void say_wrong_query(struct ins_buf *b, const struct ins_story *s, uint32
 {
     const struct ins_history *h = s->h;
     const uint32_t number = h->op_statement[read];
-    ins_buf_text(b, " asked ");
-    ins_say_query(b, h, number);
     if (s->a->kind == INS_PREDICATE_MISMATCH) {
+        ins_say_txn(b, h, ins_op_txn(h, read));
+        ins_buf_text(b, " asked ");
+        ins_say_query(b, h, number);
         ins_buf_text(b, " and got ");
         ins_say_version(b, h, read);
         ins_buf_text(b, ", which it did not ask for, or got already.");
         return;
     }
-    ins_buf_text(b, "; it missed row ");
-    ins_say_key(b, h, ins_op_key(h, read));
+    ins_say_missed_row(b, h, read, INS_NONE);
     for (uint32_t i = 0; i < s->n_ops; i++)
         if (ins_is_write(h, s->op[i]) &&
             ins_op_key(h, s->op[i]) == ins_op_key(h, read)) {
@@ -96,11 +96,11 @@ static void say_wrong_read(struct ins_buf *b, const struct ins_story *s, uint32_
     const struct ins_history *h = s->h;
     const ins_txn reader = ins_op_txn(h, read);
     const uint32_t write = any_write(s, read);
-    ins_say_txn(b, h, reader);
     if (s->a->kind == INS_PREDICATE_READ_MISS || s->a->kind == INS_PREDICATE_MISMATCH) {
         say_wrong_query(b, s, read);
         return;
     }
+    ins_say_txn(b, h, reader);
     if (s->a->kind == INS_NOT_MY_OWN_WRITE) {
         ins_buf_text(b, " wrote ");
         ins_say_key(b, h, ins_op_key(h, read));
@@ -321,7 +321,13 @@ static bool say_missed(struct ins_buf *b, const struct ins_story *s)
         const struct ins_edge *e = &a->edge[i];
         if (e->type != INS_RW)
             continue;
-        ins_buf_text(b, !said ? "" : said + 1 == misses ? " and " : ", ");
+        const bool row = e->from_op != INS_NONE && ins_is_missed_row(s->h, e->from_op);
+        ins_buf_text(b, !said ? "" : row ? "; " : said + 1 == misses ? " and " : ", ");
+        if (row) {
+            ins_say_missed_row(b, s->h, e->from_op, e->to);
+            said++;
+            continue;
+        }
         ins_say_txn(b, s->h, e->from);
         ins_buf_text(b, " missed ");
         if (e->key != INS_NONE) {

@@ -53,14 +53,14 @@ static uint32_t broken_by_read(char letter)
 
 ins_levels ins_kind_breaks(enum ins_kind kind, enum ins_suffix suffix)
 {
-    static const enum ins_variant by_suffix[INS_N_SUFFIXES] = {
+    static const enum ins_variant by_order[INS_N_ORDERS] = {
         [INS_PLAIN] = INS_FREE_SESSIONS,
         [INS_PROCESS] = INS_PLAIN_SESSIONS,
         [INS_REALTIME] = INS_REAL_TIME,
     };
     const struct ins_kind_info *k = &ins_kind_table[kind];
     const enum ins_variant order =
-        k->order == INS_N_VARIANTS ? by_suffix[suffix] : k->order;
+        k->order == INS_N_VARIANTS ? by_order[ins_suffix_order(suffix)] : k->order;
     const uint32_t bases = k->breaks ? k->breaks : broken_by_read(k->letter);
     /* A level without variants has no order to leave out. */
     return ins_levels_weakest(ins_levels_of(bases, 1u << order) |
@@ -91,8 +91,10 @@ void ins_result_stage(struct ins_result *r, const char *name, double seconds)
 void ins_anomaly_name(enum ins_kind kind, enum ins_suffix suffix, char *out,
                       size_t size)
 {
-    static const char *const tail[INS_N_SUFFIXES] = {"", "-process", "-realtime"};
-    (void)snprintf(out, size, "%s%s", ins_kind_table[kind].name, tail[suffix]);
+    static const char *const tail[INS_N_ORDERS] = {"", "-process", "-realtime"};
+    (void)snprintf(out, size, "%s%s%s", ins_kind_table[kind].name,
+                   ins_suffix_is_predicate(suffix) ? "-predicate" : "",
+                   tail[ins_suffix_order(suffix)]);
 }
 
 struct ins_certificate *ins_certificate_get(struct ins_result *r,

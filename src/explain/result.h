@@ -42,8 +42,33 @@ enum ins_kind {
     INS_N_KINDS
 };
 
-/* Whether session order or real time is needed to close a strong cycle. */
-enum ins_suffix { INS_PLAIN, INS_PROCESS, INS_REALTIME, INS_N_SUFFIXES };
+/* What is needed to close a strong cycle: session order or real time, and whether a row
+ * that a query missed. */
+enum ins_suffix {
+    INS_PLAIN,
+    INS_PROCESS,
+    INS_REALTIME,
+    INS_PREDICATE,
+    INS_PREDICATE_PROCESS,
+    INS_PREDICATE_REALTIME,
+    INS_N_SUFFIXES
+};
+#define INS_N_ORDERS INS_PREDICATE
+
+/* INS_PLAIN, INS_PROCESS or INS_REALTIME. */
+static inline enum ins_suffix ins_suffix_order(enum ins_suffix s)
+{
+    return (enum ins_suffix)(s % INS_N_ORDERS);
+}
+static inline bool ins_suffix_is_predicate(enum ins_suffix s)
+{
+    return s >= INS_PREDICATE;
+}
+/* The same order, with a missed row or without. */
+static inline enum ins_suffix ins_suffix_with(enum ins_suffix s, bool predicate)
+{
+    return (enum ins_suffix)(s % INS_N_ORDERS + (predicate ? INS_PREDICATE : 0));
+}
 
 struct ins_kind_info {
     const char *name; /* "FracturedReadCO" */
@@ -196,7 +221,7 @@ ins_levels ins_result_with(const struct ins_result *r, enum ins_verdict verdict)
 ins_levels ins_result_strongest(const struct ins_result *r);
 void ins_result_stage(struct ins_result *r, const char *name, double seconds);
 void ins_result_free(struct ins_result *r);
-/* "LostUpdate", "G-single-realtime". */
+/* "LostUpdate", "G-single-realtime", "G2-item-predicate". */
 void ins_anomaly_name(enum ins_kind kind, enum ins_suffix suffix, char *out,
                       size_t size);
 

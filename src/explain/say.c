@@ -131,7 +131,7 @@ static void say_among(struct ins_buf *b, const struct ins_history *h, uint32_t o
     const struct ins_statement *s = &h->statements.at[number];
     if (s->kind == INS_QUERY) {
         ins_buf_text(b, " missed by ");
-        ins_query_text(b, h, number, say_lit);
+        ins_say_query(b, h, number);
     } else if (s->kind == INS_CAS) {
         ins_buf_text(b, "≠");
         ins_say_value(b, h, s->value.a);
@@ -161,9 +161,72 @@ static void say_op_value(struct ins_buf *b, const struct ins_history *h, uint32_
         ins_say_value(b, h, h->op_value[op]);
 }
 
+/* The keys that a query returned, some of them when they are many. */
+static void say_returned(struct ins_buf *b, const struct ins_history *h,
+                         uint32_t number)
+{
+    enum { MOST = 8 };
+    const struct ins_statement *s = &h->statements.at[number];
+    unsigned n = 0;
+    ins_buf_char(b, '{');
+    for (uint32_t op = s->op; op < s->op + s->n_ops && n <= MOST; op++) {
+        if (ins_op_kind(h, op) != INS_OP_READ)
+            continue;
+        ins_buf_text(b, n ? " " : "");
+        if (n++ < MOST)
+            ins_say_key(b, h, ins_op_key(h, op));
+        else
+            ins_buf_text(b, "…");
+    }
+    ins_buf_char(b, '}');
+}
+
+void ins_say_asked(struct ins_buf *b, const struct ins_history *h, uint32_t op)
+{
+    const uint32_t number = h->op_statement[op];
+    struct ins_buf text = {0};
+    ins_say_query(&text, h, number);
+    ins_say_txn(b, h, h->statements.at[number].txn);
+    ins_buf_text(b, " asked for all rows");
+    if (text.len > 3) { /* q(...) */
+        ins_buf_text(b, " with ");
+        ins_buf_bytes(b, text.at + 2, text.len - 3);
+    }
+    ins_buf_text(b, " and got ");
+    say_returned(b, h, number);
+    ins_buf_end(b, &text);
+}
+
+void ins_say_missed_row(struct ins_buf *b, const struct ins_history *h, uint32_t op,
+                        ins_txn writer)
+{
+    ins_say_asked(b, h, op);
+    ins_buf_text(b, "; it missed row ");
+    ins_say_key(b, h, ins_op_key(h, op));
+    if (writer == INS_INIT || writer == INS_NONE)
+        return;
+    const uint32_t write = ins_last_write(h, writer, ins_op_key(h, op));
+    const uint32_t number = write == INS_NONE ? INS_NONE : h->op_statement[write];
+    const int kind = number == INS_NONE ? -1 : h->statements.at[number].kind;
+    ins_buf_text(b, ", which ");
+    ins_say_txn(b, h, writer);
+    ins_buf_text(b, kind == INS_INSERT   ? " had inserted"
+                    : kind == INS_DELETE ? " had deleted"
+                    : kind == INS_UPDATE ? " had updated"
+                                         : " had written");
+}
+
 void ins_say_op(struct ins_buf *b, const struct ins_history *h, uint32_t op)
 {
     const ins_key k = ins_op_key(h, op);
+    if (ins_is_missed_row(h, op)) {
+        ins_say_query(b, h, (uint32_t)h->op_value[op]);
+        ins_buf_char(b, '=');
+        say_returned(b, h, (uint32_t)h->op_value[op]);
+        ins_buf_text(b, " without ");
+        ins_say_key(b, h, k);
+        return;
+    }
     if (!ins_is_write(h, op))
         ins_buf_text(b, "r(");
     else

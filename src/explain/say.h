@@ -17,12 +17,19 @@ void ins_say_node(struct ins_buf *b, const struct ins_history *h, ins_txn t);
 void ins_say_key(struct ins_buf *b, const struct ins_history *h, ins_key k);
 void ins_say_value(struct ins_buf *b, const struct ins_history *h, uint64_t word);
 
-/* "r(x)=1", "w(x)=2", "append(x)=3", "r(x)=[1 2]", "r(x)=?".  A list of more than a
- * dozen elements shows its beginning and end. */
+/* "r(x)=1", "w(x)=2", "append(x)=3", "r(x)=[1 2]", "r(x)=?"; a row that
+ * a query missed is "q(v=2)={3} without 5".  A list of more than a dozen elements
+ * shows its beginning and end. */
 void ins_say_op(struct ins_buf *b, const struct ins_history *h, uint32_t op);
-/* "x=1": what an operation read or wrote. */
 /* A query without its result. */
 void ins_say_query(struct ins_buf *b, const struct ins_history *h, uint32_t number);
+/* "t7 asked for all rows with v=2 and got {3}", of an operation of that query. */
+void ins_say_asked(struct ins_buf *b, const struct ins_history *h, uint32_t op);
+/* "...; it missed row 5, which t4 had inserted"; without the end when `writer` is
+ * INS_INIT or INS_NONE. */
+void ins_say_missed_row(struct ins_buf *b, const struct ins_history *h, uint32_t op,
+                        ins_txn writer);
+/* "x=1": what an operation read or wrote. */
 void ins_say_version(struct ins_buf *b, const struct ins_history *h, uint32_t op);
 /* "x=1" for the final write of k in t, or the initial value when t is transaction 0;
  * the bare key when there is none. */

@@ -20,9 +20,10 @@ bool ins_level_forbids_this(enum ins_level level, const struct ins_anomaly *a)
 
 void ins_say_title(struct ins_buf *b, enum ins_kind kind, enum ins_suffix suffix)
 {
-    static const char *const tail[INS_N_SUFFIXES] = {"", ", against session order",
-                                                     ", against real time"};
-    ins_buf_fmt(b, "%s%s", ins_kind_texts[kind].title, tail[suffix]);
+    static const char *const tail[INS_N_ORDERS] = {"", ", against session order",
+                                                   ", against real time"};
+    ins_buf_fmt(b, "%s%s%s", ins_suffix_is_predicate(suffix) ? "phantom: " : "",
+                ins_kind_texts[kind].title, tail[ins_suffix_order(suffix)]);
 }
 
 void ins_say_heading(struct ins_buf *b, const struct ins_anomaly *a)
@@ -80,6 +81,10 @@ static const struct {
     {"A5A", INS_G_SINGLE, INS_PLAIN},
     {"A5B", INS_G2_ITEM, INS_PLAIN},
     {"internal", INS_NOT_MY_OWN_WRITE, INS_PLAIN},
+    {"phantom", INS_G2_ITEM, INS_PREDICATE},
+    {"P3", INS_G2_ITEM, INS_PREDICATE},
+    {"phantom write skew", INS_G2_ITEM, INS_PREDICATE},
+    {"G2-predicate", INS_G2_ITEM, INS_PREDICATE},
     {"causality violation", INS_CO_CONFLICT_CM, INS_PLAIN},
 };
 
@@ -91,7 +96,9 @@ bool ins_kind_find(const char *name, enum ins_kind *kind, enum ins_suffix *suffi
             ins_anomaly_name((enum ins_kind)k, (enum ins_suffix)s, full, sizeof full);
             const char letter[] = {ins_kind_table[k].letter, 0};
             const bool by_letter = s == INS_PLAIN && letter[0] && !strcmp(letter, name);
-            if (!same_name(full, name) && !by_letter)
+            const bool of_cycles = ins_kind_table[k].order == INS_N_VARIANTS;
+            if ((!same_name(full, name) && !by_letter) ||
+                (!of_cycles && ins_suffix_is_predicate((enum ins_suffix)s)))
                 continue;
             *kind = (enum ins_kind)k;
             *suffix = (enum ins_suffix)s;

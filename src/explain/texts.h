@@ -51,6 +51,8 @@ extern const struct ins_kind_text ins_kind_texts[INS_N_KINDS];
 extern const char *const ins_suffix_texts[INS_N_SUFFIXES];
 /* What a lost commit is, and what the counts of a report count. */
 extern const char ins_lost_text[], ins_count_text[];
+/* Write skew through rows that queries missed. */
+extern const struct ins_example ins_phantom_example;
 /* Strict serializability's example: a stale read. */
 extern const struct ins_example ins_stale_example;
 

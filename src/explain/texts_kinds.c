@@ -30,6 +30,14 @@ const struct ins_example ins_stale_example = {
     .comment = "t2 had committed before t3 began, and t3 does not see it.",
 };
 
+const struct ins_example ins_phantom_example = {
+    .txn = (const struct ins_example_txn[]){{1, 1, 'c', "q(v=1)={} insert(5)=1"},
+                                            {2, 2, 'c', "q(v=1)={} insert(6)=1"}},
+    .n_txns = 2,
+    .comment = "Both ask for all rows with v=1, find none and insert one. Whichever "
+               "came second must have found the other's.",
+};
+
 const struct ins_kind_text ins_kind_texts[INS_N_KINDS] = {
     [INS_THIN_AIR_READ] =
         {

@@ -243,6 +243,16 @@ const char ins_count_text[] =
     "that are tied together by cycles (a strongly connected component).";
 
 const char *const ins_suffix_texts[INS_N_SUFFIXES] = {
+    [INS_PREDICATE] =
+        "The suffix -predicate says that the cycle needs a row that a query missed: a "
+        "phantom. The query's condition asked for the row, and the query saw no "
+        "version of it that the condition allows.",
+    [INS_PREDICATE_PROCESS] =
+        "The suffix -predicate-process says that the cycle needs both to close: a row "
+        "that a query missed, a phantom, and session order.",
+    [INS_PREDICATE_REALTIME] =
+        "The suffix -predicate-realtime says that the cycle needs both to close: a row "
+        "that a query missed, a phantom, and real time.",
     [INS_PROCESS] =
         "The suffix -process says that the cycle needs session order to close: "
         "transactions of one client were reordered.",

@@ -151,6 +151,8 @@ static void say_anti(struct ins_buf *b, const struct ins_history *h,
     if (e->from_op == INS_NONE) {
         SAY(b, h, e->key, "%t read a version of %k older than that of %t",
             {.n = e->from}, {.n = e->to});
+    } else if (ins_is_missed_row(h, e->from_op)) {
+        ins_say_missed_row(b, h, e->from_op, e->to);
     } else if (on_list(h, e)) {
         SAY(b, h, e->key, "%t read %o, without ", {.n = e->from}, {.n = e->from_op});
         say_element(b, h, e->to, e->key, e->to_op);

@@ -33,7 +33,7 @@ enum arc_type {
 #define SESSION_ARCS (MASK(ARC_SO) | MASK(ARC_MOVE_SO))
 #define TIME_ARCS (MASK(ARC_RT) | MASK(ARC_MOVE_RT))
 
-static const unsigned arcs_of[INS_N_SUFFIXES] = {
+static const unsigned arcs_of[INS_N_ORDERS] = {
     [INS_PLAIN] = DATA_ARCS,
     [INS_PROCESS] = DATA_ARCS | SESSION_ARCS,
     [INS_REALTIME] = DATA_ARCS | SESSION_ARCS | TIME_ARCS,

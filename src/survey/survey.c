@@ -3,6 +3,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "explain/anomaly.h"
+#include "explain/classify.h"
 #include "explain/story.h"
 #include "survey/cycles.h"
 #include "survey/lost.h"
@@ -199,11 +200,11 @@ static uint32_t bases_of(const struct survey *s, const struct ins_vec_arc *cycle
 static ins_levels broken_by(const struct survey *s, enum ins_kind kind,
                             enum ins_suffix suffix, const struct ins_vec_arc *cycle)
 {
-    static const unsigned variant[INS_N_SUFFIXES] = {[INS_PLAIN] = INS_FREE,
-                                                     [INS_PROCESS] = INS_AS_IS,
-                                                     [INS_REALTIME] = INS_WITH_TIME};
+    static const unsigned variant[INS_N_ORDERS] = {[INS_PLAIN] = INS_FREE,
+                                                   [INS_PROCESS] = INS_AS_IS,
+                                                   [INS_REALTIME] = INS_WITH_TIME};
     const uint32_t bases = kind == INS_LOST_UPDATE ? INS_BASE(PSI) : bases_of(s, cycle);
-    const ins_levels first = ins_levels_of(bases, variant[suffix]);
+    const ins_levels first = ins_levels_of(bases, variant[ins_suffix_order(suffix)]);
     ins_levels above = 0;
     INS_EACH_LEVEL(l, first)
         above |= ins_level_above(l);
@@ -222,6 +223,22 @@ static bool is_listed(const struct survey *s, enum ins_kind kind,
             for (size_t k = 0; k < cycle->len; k++)
                 if (a->edge[j].from == cycle->at[k].from)
                     return true;
+    }
+    return false;
+}
+
+/* Does the cycle need a row that a query missed? */
+static bool needs_missed_row(const struct survey *s, const struct ins_vec_arc *cycle)
+{
+    const struct ins_history *h = s->h;
+    for (size_t i = 0; h->statements.n && i < cycle->len; i++) {
+        const struct ins_arc *a = &cycle->at[i];
+        if (a->type != INS_RW)
+            continue;
+        const uint32_t op = s->f.read_op[a->what];
+        if (ins_is_missed_row(h, op) &&
+            !ins_reads_plainly(h, a->from, ins_op_key(h, op)))
+            return true;
     }
     return false;
 }
@@ -247,9 +264,10 @@ static void list_anomaly(struct survey *s, struct ins_anomaly a, ins_levels brok
         ins_vec_anomaly_push(&s->r->anomaly, a);
 }
 
-static void add_anomaly(struct survey *s, enum ins_kind kind, enum ins_suffix suffix,
+static void add_anomaly(struct survey *s, enum ins_kind kind, enum ins_suffix order,
                         const struct ins_vec_arc *cycle, uint64_t count)
 {
+    const enum ins_suffix suffix = ins_suffix_with(order, needs_missed_row(s, cycle));
     const ins_levels broken = broken_by(s, kind, suffix, cycle);
     if (!broken || is_listed(s, kind, suffix, cycle) ||
         !count_anomaly(s, kind, suffix, broken, count))
@@ -511,7 +529,7 @@ void ins_survey(const struct ins_history *h, ins_levels levels, uint32_t most,
         }
         lost_commits(&s, limit, &cycle);
         struct ins_survey_graph *g = ins_survey_graph_new(&s.f, limit);
-        for (int x = 0; g && x < INS_N_SUFFIXES; x++)
+        for (int x = 0; g && x < INS_N_ORDERS; x++)
             if ((x != INS_REALTIME || s.f.n_timed) &&
                 ins_survey_graph_components(g, (enum ins_suffix)x))
                 look_for(&s, g, (enum ins_suffix)x, &cycle);

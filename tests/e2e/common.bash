@@ -86,7 +86,7 @@ found_one_of() {
     local name
     for name in "$@"; do
         jq -e --arg n "$name" '.histories[0].counts | keys |
-            any(. == $n or . == $n + "-process" or . == $n + "-realtime")' \
+            any(ltrimstr($n) | . == "" or . == "-process" or . == "-realtime")' \
             store/latest/result.json >/dev/null && return 0
     done
     echo "none of $*:"

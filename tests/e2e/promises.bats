@@ -149,9 +149,9 @@ rows_hold() {
 
 @test "PostgreSQL repeatable read is snapshot isolation with phantom write skew" {
     need_postgres
-    shows si ser G2-item --db "postgres:?fsync=off" --isolation repeatable-read \
+    shows si ser G2-item-predicate --db "postgres:?fsync=off" --isolation repeatable-read \
         --workload oncall --txns 1500
-    shows si ser G2-item --db "postgres:?fsync=off" --isolation repeatable-read \
+    shows si ser G2-item-predicate --db "postgres:?fsync=off" --isolation repeatable-read \
         --workload booking --txns 1500 --index yes
 }
 

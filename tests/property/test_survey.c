@@ -37,9 +37,9 @@ static int plain(int type)
 struct graph {
     const struct ins_history *h;
     bool edge[MOST][MOST][TYPES];
-    bool reach[INS_N_SUFFIXES][MOST][MOST];
+    bool reach[INS_N_ORDERS][MOST][MOST];
     /* by suffix and kind: starts of components that have such a cycle */
-    uint32_t found[INS_N_SUFFIXES][INS_N_KINDS];
+    uint32_t found[INS_N_ORDERS][INS_N_KINDS];
     bool updates[MOST][MOST]; /* both updated one version */
     uint64_t pairs;           /* of lost updates */
     bool circle; /* who read whom goes in a circle: there is no tree of versions */
@@ -188,7 +188,7 @@ static bool allowed(int type, int suffix)
 static void close_up(struct graph *g)
 {
     const uint32_t n = g->h->n_txns;
-    for (int x = 0; x < INS_N_SUFFIXES; x++) {
+    for (int x = 0; x < INS_N_ORDERS; x++) {
         for (uint32_t a = 0; a < n; a++)
             for (uint32_t b = 0; b < n; b++)
                 for (int t = 0; t < TYPES; t++)
@@ -295,7 +295,7 @@ static void extend(struct walk *w, ins_txn at, unsigned n)
 
 static void all_cycles(struct graph *g)
 {
-    for (int x = 0; x < INS_N_SUFFIXES; x++)
+    for (int x = 0; x < INS_N_ORDERS; x++)
         for (ins_txn t = 1; t < g->h->n_txns; t++) {
             struct walk w = {.g = g, .start = t, .suffix = x};
             extend(&w, t, 0);
@@ -306,7 +306,7 @@ static void all_cycles(struct graph *g)
 
 static const char *compare(const struct graph *g, const struct ins_result *r)
 {
-    uint32_t told[INS_N_SUFFIXES][INS_N_KINDS] = {{0}};
+    uint32_t told[INS_N_ORDERS][INS_N_KINDS] = {{0}};
     for (size_t i = 0; i < r->anomaly.len; i++) {
         const struct ins_anomaly *a = &r->anomaly.at[i];
         const uint32_t c = component(g, (int)a->suffix, a->edge[0].from);
@@ -316,7 +316,7 @@ static const char *compare(const struct graph *g, const struct ins_result *r)
             (!a->lost || g->found[a->suffix][a->kind] >> c & 1))
             told[a->suffix][a->kind] |= 1u << c;
     }
-    for (int x = 0; x < INS_N_SUFFIXES; x++)
+    for (int x = 0; x < INS_N_ORDERS; x++)
         for (int k = INS_G0; k <= INS_G2_ITEM; k++) {
             if (k == INS_LOST_UPDATE)
                 continue;

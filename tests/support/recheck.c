@@ -438,6 +438,27 @@ static bool strong_name(const struct context *c, const struct census *n)
     }
 }
 
+/* Does an RW of the cycle rest on rows that queries missed, and on no other read? */
+static bool needs_missed_row(const struct context *c)
+{
+    const struct ins_history *h = c->h;
+    for (uint32_t i = 0; i < c->a->n_cycle; i++) {
+        const struct ins_edge *e = &c->a->edge[i];
+        unsigned missed = 0, others = 0;
+        bool own = false;
+        for (uint32_t op = h->txn_op[e->from]; op < h->txn_op[e->from + 1]; op++) {
+            own |= ins_is_write(h, op) && ins_op_key(h, op) == e->key;
+            if (own || ins_op_key(h, op) != e->key)
+                continue;
+            missed += ins_is_missed_row(h, op);
+            others += !ins_is_missed_row(h, op);
+        }
+        if (e->type == INS_RW && missed && !others)
+            return true;
+    }
+    return false;
+}
+
 static const char *check_name(const struct context *c)
 {
     const struct ins_anomaly *a = c->a;
@@ -464,7 +485,8 @@ static const char *check_name(const struct context *c)
         const enum ins_suffix suffix = n.rt   ? INS_REALTIME
                                        : n.so ? INS_PROCESS
                                               : INS_PLAIN;
-        if (a->suffix != suffix)
+        if (ins_suffix_order(a->suffix) != suffix ||
+            ins_suffix_is_predicate(a->suffix) != needs_missed_row(c))
             return "another suffix";
         right = strong_name(c, &n);
     }

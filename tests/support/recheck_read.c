@@ -48,6 +48,15 @@ bool recheck_internal(const struct ins_history *h, uint32_t op)
     return false;
 }
 
+/* May read op have seen this value? */
+static bool may_show(const struct ins_history *h, uint32_t op, uint64_t read,
+                     uint64_t value)
+{
+    if (ins_op_kind(h, op) != INS_OP_READ_AMONG)
+        return read == value;
+    return ins_statement_fits(h, &h->statements.at[h->op_value[op]], value);
+}
+
 unsigned recheck_sources(const struct ins_history *h, uint32_t op, ins_txn *out,
                          unsigned cap)
 {
@@ -62,7 +71,8 @@ unsigned recheck_sources(const struct ins_history *h, uint32_t op, ins_txn *out,
             return 1;
         }
         value = element(h, op, list_len(h, op) - 1);
-    } else if ((h->key_flags[k] & INS_KEY_HAS_INIT) && h->key_init[k] == value) {
+    } else if ((h->key_flags[k] & INS_KEY_HAS_INIT) &&
+               may_show(h, op, value, h->key_init[k])) {
         if (cap)
             out[0] = INS_INIT;
         n = 1;
@@ -71,7 +81,7 @@ unsigned recheck_sources(const struct ins_history *h, uint32_t op, ins_txn *out,
         if (t == self || h->txn_status[t] == INS_ABORTED)
             continue;
         const uint32_t last = last_write(h, t, op);
-        if (last == INS_NONE || h->op_value[last] != value)
+        if (last == INS_NONE || !may_show(h, op, value, h->op_value[last]))
             continue;
         if (n < cap)
             out[n] = t;
