@@ -7,6 +7,7 @@
  *
  *   - keys that nobody ever wrote or saw present are not in the list of rows at all,
  *   - the rest of them are sorted, and a query looks only at those in its range,
+ *   - a query by value looks only at those with such a version (row_by_value),
  *   - a row of which no version matches is passed over. */
 #include "rows.h"
 
@@ -14,6 +15,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- versions ---- */
 
@@ -92,14 +94,24 @@ enum ins_status ins_rows_start_absent(struct ins_history *h, struct ins_error *e
 
 /* ---- the rows that there are ---- */
 
+/* A version of a row, in the order of values. */
+struct row_version {
+    uint64_t value;
+    uint32_t rank; /* place of its key among the rows */
+};
+
 struct lowering {
     struct ins_history *h;
     const struct ins_versions *v;
     struct ins_limit *limit;
     ins_key *row; /* the keys that were ever seen present, in the order of keys */
     uint32_t n_rows;
-    ins_txn *touched;   /* by key: the last transaction with an operation on it */
-    uint32_t *returned; /* by key: 1 + the last query that returned it */
+    struct row_version *row_by_value; /* made for the first query by value */
+    uint64_t n_by_value;
+    uint32_t *rank; /* by key: its place in row, or INS_NONE; with the former */
+    struct ins_vec_u32 found; /* ranks */
+    ins_txn *touched;         /* by key: the last transaction with an operation on it */
+    uint32_t *returned;       /* by key: 1 + the last query that returned it */
     struct ins_vec_u32 word, statement;
     struct ins_vec_u64 value;
 };
@@ -159,6 +171,102 @@ static uint32_t first_row(const struct lowering *l, const struct ins_statement *
         (s->key.kind == INS_COND_RANGE && s->key.range & INS_RANGE_LOW))
         return row_from(l, ins_word_lit(h->key_mode, s->key.a, &h->literals));
     return 0;
+}
+
+/* ---- rows by value ---- */
+
+static int by_value(const void *a, const void *b, void *history)
+{
+    const struct ins_history *h = history;
+    const struct row_version *x = a, *y = b;
+    return ins_lit_compare(ins_word_lit(h->value_mode, x->value, &h->literals),
+                           ins_word_lit(h->value_mode, y->value, &h->literals));
+}
+
+/* Fill row_by_value and rank. */
+static bool sort_by_value(struct lowering *l)
+{
+    struct ins_history *h = l->h;
+    const uint64_t most = (uint64_t)l->n_rows + l->v->off[h->n_keys];
+    l->row_by_value = INS_NEW(struct row_version, most);
+    l->rank = INS_NEW(uint32_t, h->n_keys);
+    if (!l->row_by_value || !l->rank)
+        return false;
+    memset(l->rank, 0xff, h->n_keys * sizeof *l->rank);
+    for (uint32_t i = 0; i < l->n_rows; i++) {
+        const ins_key k = l->row[i];
+        l->rank[k] = i;
+        l->row_by_value[l->n_by_value++] = (struct row_version){h->key_init[k], i};
+        for (uint64_t v = l->v->off[k]; v < l->v->off[k + 1]; v++)
+            l->row_by_value[l->n_by_value++] = (struct row_version){l->v->value[v], i};
+    }
+    if (l->n_by_value)
+        qsort_r(l->row_by_value, l->n_by_value, sizeof *l->row_by_value, by_value, h);
+    return true;
+}
+
+/* The versions from `low` on, up to `high` where that is not NULL; NULL: from the
+ * beginning. */
+static bool find_between(struct lowering *l, const uint64_t *low, const uint64_t *high)
+{
+    uint64_t lo = 0, hi = low ? l->n_by_value : 0;
+    const struct row_version from = {.value = low ? *low : 0};
+    while (lo < hi) {
+        const uint64_t mid = lo + (hi - lo) / 2;
+        if (by_value(&l->row_by_value[mid], &from, l->h) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    const struct row_version to = {.value = high ? *high : 0};
+    for (; lo < l->n_by_value; lo++) {
+        if (high && by_value(&l->row_by_value[lo], &to, l->h) > 0)
+            break;
+        if (!(lo & 0xfff) && ins_limit_hit(l->limit))
+            break;
+        ins_vec_u32_push(&l->found, l->row_by_value[lo].rank);
+    }
+    return !l->found.failed;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Is it a query whose rows are found by value: any key, and few values? */
+static bool is_by_value(const struct ins_statement *s)
+{
+    return s->key.kind == INS_COND_ANY &&
+           (s->value.kind == INS_COND_EQUAL || s->value.kind == INS_COND_RANGE ||
+            s->value.kind == INS_COND_IN);
+}
+
+/* The rows that may matter to such a query: with a version that it may ask for, or that
+ * its transaction has to do with; as ranks in ascending order, perhaps repeated. */
+static bool find_by_value(struct lowering *l, const struct ins_statement *s)
+{
+    const struct ins_history *h = l->h;
+    const struct ins_condition *c = &s->value;
+    l->found.len = 0;
+    if (!l->rank && !sort_by_value(l))
+        return false;
+    bool ok = true;
+    if (c->kind == INS_COND_EQUAL)
+        ok = find_between(l, &c->a, &c->a);
+    else if (c->kind == INS_COND_RANGE)
+        ok = find_between(l, c->range & INS_RANGE_LOW ? &c->a : NULL,
+                          c->range & INS_RANGE_HIGH ? &c->b : NULL);
+    for (uint32_t i = 0; c->kind == INS_COND_IN && ok && i < c->n; i++)
+        ok = find_between(l, &h->statements.word[c->a + i],
+                          &h->statements.word[c->a + i]);
+    for (uint32_t op = h->txn_op[s->txn]; op < h->txn_op[s->txn + 1]; op++)
+        if (l->rank[ins_op_key(h, op)] != INS_NONE)
+            ins_vec_u32_push(&l->found, l->rank[ins_op_key(h, op)]);
+    if (l->found.len > 1)
+        qsort(l->found.at, l->found.len, sizeof *l->found.at, by_number);
+    return ok && !l->found.failed;
 }
 
 /* ---- one query ---- */
@@ -230,6 +338,20 @@ static bool miss_rows(struct lowering *l, uint32_t number, const ins_key *last)
     return true;
 }
 
+static bool miss_found(struct lowering *l, uint32_t number, const ins_key *last)
+{
+    for (size_t i = 0; i < l->found.len; i++) {
+        const ins_key k = l->row[l->found.at[i]];
+        if (i && l->found.at[i] == l->found.at[i - 1])
+            continue;
+        if (last && by_key(&k, last, l->h) > 0)
+            return true;
+        if (!miss(l, number, k))
+            return false;
+    }
+    return true;
+}
+
 static bool lower_query(struct lowering *l, uint32_t number)
 {
     struct ins_history *h = l->h;
@@ -238,6 +360,8 @@ static bool lower_query(struct lowering *l, uint32_t number)
         l->returned[ins_op_key(h, op)] = number + 1;
     ins_key last;
     const ins_key *const bound = last_told(h, s, &last);
+    if (is_by_value(s))
+        return find_by_value(l, s) && miss_found(l, number, bound);
     if (s->key.kind != INS_COND_IN)
         return miss_rows(l, number, bound);
     for (uint32_t i = 0; i < s->key.n; i++) {
@@ -330,6 +454,9 @@ enum ins_status ins_rows_lower(struct ins_history *h, const struct ins_versions 
     ins_vec_u32_release(&l.word);
     ins_vec_u32_release(&l.statement);
     ins_vec_u64_release(&l.value);
+    ins_vec_u32_release(&l.found);
+    ins_free(l.row_by_value);
+    ins_free(l.rank);
     ins_free(l.row);
     ins_free(l.touched);
     ins_free(l.returned);
