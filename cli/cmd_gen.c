@@ -71,6 +71,9 @@ static struct insula_history *generate(const struct options *o)
         .mini = opt_given(o, OPT_mini),
         .no_times = opt_given(o, OPT_no_times),
         .nil = output_wants_nil(o),
+        .rows = opt_given(o, OPT_rows),
+        .queries = o->number[OPT_queries] > 0 ? o->number[OPT_queries] : -1,
+        .range = (unsigned)o->number[OPT_range],
         .seed = opt_seed(o),
         .threads = (unsigned)o->number[OPT_threads],
     };

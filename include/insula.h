@@ -246,6 +246,9 @@ struct insula_gen_options {
     int mini;            /* every write follows a read of its key */
     int no_times;        /* leave begin and end times out */
     int nil;             /* registers start as nil instead of 0 */
+    int rows;            /* rows that come and go: statements and queries */
+    double queries;      /* share of transactions with a query, below 0 none [0.3] */
+    unsigned range;      /* most keys that a query asks for [10] */
     uint64_t seed;
     unsigned threads;
 };

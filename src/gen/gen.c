@@ -1,6 +1,7 @@
 #include "gen.h"
 
 #include "base/mem.h"
+#include "gen/dress.h"
 #include "gen/inject.h"
 #include "gen/sim.h"
 
@@ -28,10 +29,13 @@ static enum ins_status check_options(const struct ins_gen_options *o,
     if (o->list && o->dup > 0)
         return ins_fail(err, INS_E_USAGE, 0,
                         "elements of lists are unique, duplicates are for registers");
+    if (o->rows && (o->list || !o->range))
+        return ins_fail(err, INS_E_USAGE, 0,
+                        "rows are registers, and a query asks for some of them");
     if (!o->sessions || !o->txns || !o->ops || !o->keys || !o->dup_values)
         return ins_fail(err, INS_E_USAGE, 0,
                         "a history needs sessions, transactions, operations and keys");
-    if (o->txns > UINT32_MAX / o->ops - p->ops - 64 ||
+    if (o->txns > UINT32_MAX / (o->ops + (o->rows ? o->range : 0)) - p->ops - 64 ||
         (uint64_t)o->keys + p->keys > INS_MOST_KEYS)
         return ins_fail(err, INS_E_USAGE, 0,
                         "%" PRIu64 " transactions of %" PRIu32 " operations on %" PRIu32
@@ -45,7 +49,7 @@ static bool allocate(struct ins_columns *h, const struct ins_gen_options *o,
                      const struct ins_plant *p, uint32_t sessions)
 {
     const size_t txns = (size_t)o->txns + p->txns + 1;
-    const size_t ops = (size_t)o->txns * o->ops + p->ops;
+    const size_t ops = (size_t)o->txns * (o->ops + (o->rows ? o->range : 0)) + p->ops;
     const size_t keys = (size_t)o->keys + p->keys;
     h->session_first = INS_NEW(uint32_t, (size_t)sessions + p->sessions + 1);
     h->session_name = INS_NEW(uint64_t, (size_t)sessions + p->sessions);
@@ -73,7 +77,7 @@ static void lay_out(struct ins_columns *h, const struct ins_gen_options *o,
 {
     h->n_sessions = sessions;
     h->n_txns = (uint32_t)o->txns + 1;
-    h->n_ops = (uint32_t)o->txns * o->ops;
+    struct ins_rng rng = {o->seed ^ 0x726f7773};
     h->n_keys = o->keys;
     h->txn_op[0] = 0;
     ins_txn t = 1;
@@ -82,7 +86,8 @@ static void lay_out(struct ins_columns *h, const struct ins_gen_options *o,
         h->session_name[s] = s;
         const uint64_t share = o->txns / sessions + (s < o->txns % sessions);
         for (uint64_t i = 0; i < share; i++, t++) {
-            h->txn_op[t] = (t - 1) * o->ops;
+            h->txn_op[t] = h->n_ops;
+            h->n_ops += ins_dress_ops(o, &rng);
         }
     }
     h->session_first[sessions] = t;
@@ -100,7 +105,7 @@ static bool init_own(struct ins_sim *s)
     s->n_own = s->store->statement ? s->n_clients : 1;
     s->own = INS_NEW0(struct ins_own, s->n_own);
     uint32_t size = 8;
-    while (size < 2 * s->o->ops)
+    while (size < 2 * (s->o->ops + (s->o->rows ? s->o->range : 0)))
         size *= 2;
     for (uint32_t i = 0; s->own && i < s->n_own; i++) {
         s->own[i].mask = size - 1;
@@ -177,7 +182,9 @@ static void put_read(struct ins_sim *s, uint32_t op, ins_key k)
 static void put_write(struct ins_sim *s, uint32_t op, ins_key k)
 {
     s->h->op_word[op] = ins_op_word(INS_OP_WRITE, k);
-    if (s->o->dup > 0 && ins_rng_unit(&s->rng) < s->o->dup)
+    if (s->o->rows && !ins_rng_below(&s->rng, 4))
+        s->h->op_value[op] = 0; /* the row goes */
+    else if (s->o->dup > 0 && ins_rng_unit(&s->rng) < s->o->dup)
         s->h->op_value[op] = 1 + ins_dist_next(&s->values, &s->rng);
     else
         s->h->op_value[op] = s->first_unique + s->counter[k]++;
@@ -210,10 +217,14 @@ static ins_key key_to_read(struct ins_sim *s, uint32_t first, uint32_t op, bool 
 static void write_program(struct ins_sim *s, ins_txn t)
 {
     const struct ins_gen_options *o = s->o;
-    const uint32_t first = s->h->txn_op[t], end = s->h->txn_op[t + 1];
+    const uint32_t begin = s->h->txn_op[t], end = s->h->txn_op[t + 1];
+    const uint32_t scan = ins_dress_scan(s->h, o, t), first = begin + scan;
+    const ins_key from = scan ? ins_rng_below(&s->rng, o->keys - scan + 1) : 0;
+    for (uint32_t i = 0; i < scan; i++)
+        put_read(s, begin + i, from + i);
     bool own;
     for (uint32_t op = first; op < end; op++) {
-        if (o->mini) {
+        if (o->mini || o->rows) {
             const ins_key k = key_to_read(s, first, op, &own);
             const bool update = op + 1 < end && ins_rng_unit(&s->rng) < s->update_share;
             if (own) {
@@ -244,7 +255,7 @@ static int64_t next_time(struct ins_sim *s)
     return (int64_t)s->tick * NS_PER_TICK + ins_rng_below(&s->rng, NS_PER_TICK);
 }
 
-static void begin(struct ins_sim *s, struct ins_sim_client *c)
+static void begin_txn(struct ins_sim *s, struct ins_sim_client *c)
 {
     const struct ins_gen_options *o = s->o;
     const double fate = ins_rng_unit(&s->rng);
@@ -280,7 +291,7 @@ static void step(struct ins_sim *s, struct ins_sim_client *c)
 {
     switch ((enum phase)c->phase) {
     case IDLE:
-        begin(s, c);
+        begin_txn(s, c);
         return;
     case RUNNING:
         if (s->store->statement && c->op < s->h->txn_op[c->txn + 1]) {
@@ -430,9 +441,11 @@ static enum ins_status simulate(struct ins_columns *h, const struct ins_gen_opti
         st = run(&s, err);
     if (st == INS_OK && o->list)
         st = make_lists(&s, p, err);
+    if (st == INS_OK && o->rows)
+        st = ins_dress(h, o, p->statements, err);
     if (st == INS_OK)
         ins_plant_add(p, h, (int64_t)(s.tick + 2) * NS_PER_TICK, NS_PER_TICK);
-    if (st == INS_OK && o->nil && !o->list)
+    if (st == INS_OK && o->nil && !o->list && !o->rows)
         start_as_nil(h);
     release_sim(&s);
     return st;
@@ -443,7 +456,7 @@ enum ins_status ins_generate(const struct ins_gen_options *o, struct ins_history
 {
     *out = NULL;
     struct ins_plant p;
-    enum ins_status st = ins_plant_find(&p, o->inject, o->list, err);
+    enum ins_status st = ins_plant_find(&p, o->inject, o, err);
     if (st == INS_OK)
         st = check_options(o, &p, err);
     if (st != INS_OK)

@@ -24,6 +24,11 @@ struct ins_gen_options {
     double abort, info; /* shares of transactions */
     bool list, mini, no_times;
     bool nil; /* registers start as nil instead of 0 */
+    /* Rows that come and go: some transactions begin with a query for a range of keys,
+     * `queries` of them, for up to `range` keys; changes of rows follow. */
+    bool rows;
+    double queries;
+    uint32_t range;
     uint64_t seed;
     unsigned threads; /* for freezing */
 };

@@ -11,6 +11,10 @@
  * before a transaction: it aborts.  Two digits: it runs from that time to that; else it
  * overlaps the transactions of the other sessions.
  *
+ * Scripts of rows have statements besides: ix1, ux1 and dx insert, update and delete,
+ * qxyz1 asks for all keys from x to y and gets z=1, nx1 says that x starts as 1.  There
+ * a 0 is a row that is not there, and keys are in the order in which they are met.
+ *
  * Each register script shows its anomaly by the definition in the table of result.h;
  * the comments say which order is forced and what contradicts it. */
 struct script {
@@ -63,9 +67,24 @@ static const struct script scripts[] = {
 };
 enum { N_SCRIPTS = sizeof scripts / sizeof *scripts };
 
+/* What can only be shown with rows. */
+static const struct {
+    const char *name, *script;
+} row_scripts[] = {
+    {"PredicateMismatch", "qxxy1 | iy1"},
+    {"PredicateReadMiss", "nx1 qxx"},
+    /* As G-single; what is missed is a row. */
+    {"G-single-predicate", "wx1 iy1 | wx2 iz1 | ry1 rx2 | rz1 qyy"},
+    /* Phantom write skew. */
+    {"G2-item-predicate", "qxy ix1 | qxy iy1"},
+};
+enum { N_ROW_SCRIPTS = sizeof row_scripts / sizeof *row_scripts };
+
 const char *ins_inject_name(unsigned i)
 {
-    return i < N_SCRIPTS ? scripts[i].name : NULL;
+    if (i < N_SCRIPTS)
+        return scripts[i].name;
+    return i - N_SCRIPTS < N_ROW_SCRIPTS ? row_scripts[i - N_SCRIPTS].name : NULL;
 }
 
 /* ---- reading a script ---- */
@@ -74,8 +93,9 @@ const char *ins_inject_name(unsigned i)
 struct walk {
     struct ins_plant count;
     struct ins_columns *h;
-    uint8_t key[26]; /* number + 1 of the keys met, by letter */
-    bool list;
+    uint8_t key[26];   /* number + 1 of the keys met, by letter */
+    uint64_t init[26]; /* what they start as, by number */
+    bool list, rows;
     ins_key first_key;
     int64_t now, unit;
     uint32_t in_session; /* transactions of the session so far */
@@ -97,8 +117,75 @@ static uint64_t put_list(struct ins_columns *h, const char *digits, size_t n)
     return ins_list_word(at, n);
 }
 
+/* A value of a script; of rows, 0 is no row. */
+static uint64_t value_of(const struct walk *w, char digit)
+{
+    return w->rows && digit == '0' ? INS_WORD_NIL : (uint64_t)(digit - '0');
+}
+
+static void put(struct walk *w, enum ins_op_kind kind, ins_key k, uint64_t value)
+{
+    if (w->h) {
+        w->h->op_word[w->h->n_ops] = ins_op_word(kind, k);
+        w->h->op_value[w->h->n_ops++] = value;
+    }
+    w->count.ops++;
+}
+
+static void put_statement(struct walk *w, struct ins_statement s)
+{
+    struct ins_columns *h = w->h;
+    if (h) {
+        s.txn = h->n_txns - 1;
+        s.op = h->n_ops;
+        h->statements.at[h->statements.n++] = s;
+    }
+    w->count.statements++;
+}
+
+static void do_change(struct walk *w, const char *word)
+{
+    const enum ins_statement_kind kind = *word == 'i'   ? INS_INSERT
+                                         : *word == 'u' ? INS_UPDATE
+                                                        : INS_DELETE;
+    const ins_key k = key_of(w, word[1]);
+    const uint64_t value = kind == INS_DELETE ? INS_WORD_NIL : value_of(w, word[2]);
+    put_statement(
+        w, (struct ins_statement){.kind = (uint8_t)kind,
+                                  .n_ops = 2,
+                                  .value = {.b = kind == INS_DELETE ? 0 : value}});
+    put(w, INS_OP_READ_AMONG, k, w->h ? w->h->statements.n - 1 : 0);
+    put(w, INS_OP_WRITE, k, value);
+}
+
+static void do_query(struct walk *w, const char *word, size_t len)
+{
+    const ins_key from = key_of(w, word[1]), to = key_of(w, word[2]);
+    put_statement(
+        w, (struct ins_statement){.kind = INS_QUERY,
+                                  .n_ops = (uint32_t)(len - 3) / 2,
+                                  .key = {.kind = INS_COND_RANGE,
+                                          .range = INS_RANGE_LOW | INS_RANGE_HIGH,
+                                          .a = from,
+                                          .b = to}});
+    for (size_t i = 3; i + 1 < len; i += 2)
+        put(w, INS_OP_READ, key_of(w, word[i]), value_of(w, word[i + 1]));
+}
+
 static void do_op(struct walk *w, const char *word, size_t len)
 {
+    if (strchr("iud", *word)) {
+        do_change(w, word);
+        return;
+    }
+    if (*word == 'q') {
+        do_query(w, word, len);
+        return;
+    }
+    if (*word == 'n') {
+        w->init[key_of(w, word[1]) - w->first_key] = value_of(w, word[2]);
+        return;
+    }
     const bool write = word[0] == 'w';
     const ins_key k = key_of(w, word[1]);
     const bool list_read = w->list && !write;
@@ -106,7 +193,7 @@ static void do_op(struct walk *w, const char *word, size_t len)
     if (h) {
         h->op_word[h->n_ops] = ins_op_word(write ? INS_OP_WRITE : INS_OP_READ, k);
         h->op_value[h->n_ops++] =
-            list_read ? put_list(h, word + 2, len - 2) : (uint64_t)(word[2] - '0');
+            list_read ? put_list(h, word + 2, len - 2) : value_of(w, word[2]);
     }
     w->count.ops++;
     w->count.lists += list_read;
@@ -180,29 +267,49 @@ static void walk_script(struct walk *w, const char *script)
     }
 }
 
-enum ins_status ins_plant_find(struct ins_plant *p, const char *name, bool list,
-                               struct ins_error *err)
+/* The script for what is asked for, or NULL; then *only says what it can be shown
+ * with, NULL when there is no such anomaly. */
+static const char *find_script(const char *name, const struct ins_gen_options *o,
+                               const char **only)
+{
+    *only = NULL;
+    for (size_t i = 0; i < N_SCRIPTS; i++)
+        if (!strcmp(scripts[i].name, name)) {
+            *only = o->list ? "registers" : "lists";
+            return o->list ? scripts[i].list : scripts[i].registers;
+        }
+    for (size_t i = 0; i < N_ROW_SCRIPTS; i++)
+        if (!strcmp(row_scripts[i].name, name)) {
+            *only = "rows";
+            return o->rows ? row_scripts[i].script : NULL;
+        }
+    return NULL;
+}
+
+enum ins_status ins_plant_find(struct ins_plant *p, const char *name,
+                               const struct ins_gen_options *o, struct ins_error *err)
 {
     memset(p, 0, sizeof *p);
     if (!name)
         return INS_OK;
-    for (size_t i = 0; i < N_SCRIPTS; i++) {
-        if (strcmp(scripts[i].name, name) != 0)
-            continue;
-        const char *script = list ? scripts[i].list : scripts[i].registers;
-        if (!script)
-            return ins_fail(
-                err, INS_E_USAGE, 0,
-                list ? "'%s' cannot be shown with lists, only with registers"
-                     : "'%s' cannot be shown with registers, only with lists",
-                name);
-        struct walk w = {.list = list};
-        walk_script(&w, script);
-        *p = w.count;
-        p->script = script;
-        return INS_OK;
-    }
-    return ins_fail(err, INS_E_USAGE, 0, "cannot plant '%s', no such anomaly", name);
+    const char *only;
+    const char *script = find_script(name, o, &only);
+    if (!script && only)
+        return ins_fail(err, INS_E_USAGE, 0,
+                        "'%s' cannot be shown with %s, only with %s", name,
+                        o->list   ? "lists"
+                        : o->rows ? "rows"
+                                  : "registers",
+                        only);
+    if (!script)
+        return ins_fail(err, INS_E_USAGE, 0, "cannot plant '%s', no such anomaly",
+                        name);
+    struct walk w = {.list = o->list, .rows = o->rows};
+    walk_script(&w, script);
+    *p = w.count;
+    p->script = script;
+    p->rows = o->rows;
+    return INS_OK;
 }
 
 void ins_plant_add(const struct ins_plant *p, struct ins_columns *h, int64_t now,
@@ -213,14 +320,17 @@ void ins_plant_add(const struct ins_plant *p, struct ins_columns *h, int64_t now
     const ins_key first = h->n_keys;
     struct walk w = {.h = h,
                      .list = p->lists || (first && h->key_flags[0] & INS_KEY_LIST),
+                     .rows = p->rows,
                      .first_key = first,
                      .now = now,
                      .unit = unit};
+    for (size_t i = 0; i < sizeof w.init / sizeof *w.init; i++)
+        w.init[i] = value_of(&w, '0');
     walk_script(&w, p->script);
     for (ins_key k = first; k < first + p->keys; k++) {
         h->key_name[k] = k;
         h->key_flags[k] = INS_KEY_HAS_INIT | (w.list ? INS_KEY_LIST : 0);
-        h->key_init[k] = 0;
+        h->key_init[k] = w.init[k - first];
     }
     h->n_keys += p->keys;
     h->session_first[h->n_sessions] = h->n_txns;

@@ -5,17 +5,19 @@
 #ifndef INS_INJECT_H
 #define INS_INJECT_H
 
+#include "gen/gen.h"
 #include "history/history.h"
 
 struct ins_plant {
     const char *script; /* NULL: nothing to plant */
-    uint32_t sessions, txns, ops, keys, lists;
+    bool rows;          /* it has statements on rows */
+    uint32_t sessions, txns, ops, keys, lists, statements;
     uint64_t elements; /* in all lists together */
 };
 
 /* Look an anomaly up and measure what it takes.  name NULL gives an empty plant. */
-enum ins_status ins_plant_find(struct ins_plant *p, const char *name, bool list,
-                               struct ins_error *err);
+enum ins_status ins_plant_find(struct ins_plant *p, const char *name,
+                               const struct ins_gen_options *o, struct ins_error *err);
 
 /* Append it to a history whose arrays have room for it and whose counts are those of
  * the rest.  Times start at `now`; 10 time units are used, `unit` nanoseconds each. */

@@ -1,5 +1,6 @@
 /* Generated histories truly satisfy their level, and planted anomalies break theirs and
  * nothing below it: judged by the oracle, on histories small enough for it. */
+#include "check/check.h"
 #include "explain/result.h"
 #include "gen/gen.h"
 #include "oracle_levels.h"
@@ -147,8 +148,91 @@ static void an_anomaly_is_planted(const char *name, bool list)
     ok(passed, what);
 }
 
+/* ---- rows ---- */
+
+/* The verdicts on what a store with rows gives; the oracle of
+ * tests/property/test_rows.c vouches for them. */
+static struct ins_result *check_rows(const struct ins_gen_options *o)
+{
+    struct ins_history *h = NULL;
+    struct ins_result *r = NULL;
+    struct ins_error err = {0};
+    if (ins_generate(o, &h, &err) || ins_history_validate(h, &err) ||
+        ins_check(h, &(struct ins_check_options){.threads = 1}, &r, &err))
+        (void)printf("# %s\n", err.text);
+    ins_history_free(h);
+    return r;
+}
+
+static struct ins_gen_options with_rows(const char *level, unsigned seed)
+{
+    return (struct ins_gen_options){.level = level,
+                                    .dist = "uniform",
+                                    .sessions = 4,
+                                    .txns = 30,
+                                    .ops = 1 + seed % 4,
+                                    .keys = 6 + seed % 5,
+                                    .reads = 0.4,
+                                    .dup = seed % 3 ? 0 : 0.5,
+                                    .dup_values = 3,
+                                    .abort = seed % 2 ? 0.1 : 0,
+                                    .info = seed % 2 ? 0.1 : 0,
+                                    .rows = true,
+                                    .queries = 0.5,
+                                    .range = 5,
+                                    .seed = seed};
+}
+
+static void a_level_holds_with_rows(int l)
+{
+    enum { RUNS = 60 };
+    unsigned broken = 0, stronger_fails = 0;
+    for (unsigned seed = 0; seed < RUNS; seed++) {
+        const struct ins_gen_options o = with_rows(levels[l].level, seed);
+        struct ins_result *r = check_rows(&o);
+        const ins_levels failed = r ? ins_result_with(r, INS_FAIL) : ~(ins_levels)0;
+        broken += (failed & ins_level_below(levels[l].id)) != 0;
+        stronger_fails += l + 1 < N_LEVELS && ins_levels_has(failed, levels[l + 1].id);
+        ins_result_free(r);
+    }
+    char what[128];
+    (void)snprintf(what, sizeof what,
+                   "%s holds: rows (the next level fails %u times of %d)",
+                   levels[l].level, stronger_fails, RUNS);
+    ok(!broken, what);
+}
+
+static void an_anomaly_of_rows_is_planted(const char *name)
+{
+    struct ins_gen_options o = with_rows("sser", 2);
+    o.inject = name;
+    struct ins_history *h = NULL;
+    const enum ins_status st = ins_generate(&o, &h, NULL);
+    ins_history_free(h);
+    if (st == INS_E_USAGE)
+        return; /* for lists alone */
+    struct ins_result *r = check_rows(&o);
+    uint64_t found = 0;
+    for (int k = 0; r && k < INS_N_KINDS; k++)
+        for (int s = 0; s < INS_N_SUFFIXES; s++) {
+            char full[64];
+            ins_anomaly_name((enum ins_kind)k, (enum ins_suffix)s, full, sizeof full);
+            found += strcmp(full, name) ? 0 : r->count[k][s];
+        }
+    ins_levels wanted = ins_levels_default() & ~INS_LEVEL_BIT(INS_CI);
+    const ins_levels judged = wanted, broken = broken_levels(name);
+    INS_EACH_LEVEL(l, broken)
+        wanted &= ~ins_level_above(l);
+    char what[128];
+    (void)snprintf(what, sizeof what, "%s is found, nothing else breaks (rows)", name);
+    ok(found && (ins_result_with(r, INS_PASS) & judged) == wanted, what);
+    ins_result_free(r);
+}
+
 int main(void)
 {
+    for (int l = 0; l < N_LEVELS; l++)
+        a_level_holds_with_rows(l);
     for (int l = 0; l < N_LEVELS; l++)
         for (int v = 0; v < N_VARIANTS; v++)
             a_level_holds(l, v);
@@ -156,6 +240,7 @@ int main(void)
     for (unsigned i = 0; (name = ins_inject_name(i)); i++) {
         an_anomaly_is_planted(name, false);
         an_anomaly_is_planted(name, true);
+        an_anomaly_of_rows_is_planted(name);
     }
     (void)printf("1..%d\n", n_tests);
     return n_failed != 0;
