@@ -151,12 +151,12 @@ static enum ins_status take_head(struct reader *r)
 
 /* One specialised loop for each pair of widths; they are simple enough to be turned
  * into vector instructions. */
-#define UNPACK(in_type, out_type)                             \
-    for (uint64_t i = 0; i < n; i++) {                        \
-        in_type x;                                            \
-        memcpy(&x, from + i * sizeof x, sizeof x);            \
-        ((out_type *)to)[i] = (out_type)(base + (out_type)x); \
-    }                                                         \
+#define UNPACK(in_type, order, out_type)                             \
+    for (uint64_t i = 0; i < n; i++) {                               \
+        in_type x;                                                   \
+        memcpy(&x, from + i * sizeof x, sizeof x);                   \
+        ((out_type *)to)[i] = (out_type)(base + (out_type)order(x)); \
+    }                                                                \
     return
 
 static void unpack(const char *from, unsigned width, uint64_t base, uint64_t n,
@@ -164,21 +164,21 @@ static void unpack(const char *from, unsigned width, uint64_t base, uint64_t n,
 {
     switch (16 * width + size) {
     case 0x11:
-        UNPACK(uint8_t, uint8_t);
+        UNPACK(uint8_t, , uint8_t);
     case 0x14:
-        UNPACK(uint8_t, uint32_t);
+        UNPACK(uint8_t, , uint32_t);
     case 0x18:
-        UNPACK(uint8_t, uint64_t);
+        UNPACK(uint8_t, , uint64_t);
     case 0x24:
-        UNPACK(uint16_t, uint32_t);
+        UNPACK(uint16_t, le16toh, uint32_t);
     case 0x28:
-        UNPACK(uint16_t, uint64_t);
+        UNPACK(uint16_t, le16toh, uint64_t);
     case 0x44:
-        UNPACK(uint32_t, uint32_t);
+        UNPACK(uint32_t, le32toh, uint32_t);
     case 0x48:
-        UNPACK(uint32_t, uint64_t);
+        UNPACK(uint32_t, le32toh, uint64_t);
     default:
-        UNPACK(uint64_t, uint64_t);
+        UNPACK(uint64_t, le64toh, uint64_t);
     }
 }
 
@@ -212,12 +212,16 @@ static void unpack_blocks(void *context, unsigned part)
 
 static void fill_constant(const struct ins_bin_column *c, const struct ins_bin_array *a)
 {
-    char *to = ins_bin_elements(a);
+    void *to = ins_bin_elements(a);
     if (a->size == 1)
         memset(to, (int)(uint8_t)c->base, c->count);
     else
-        for (uint64_t i = 0; i < c->count; i++)
-            memcpy(to + i * a->size, &c->base, a->size);
+        for (uint64_t i = 0; i < c->count; i++) {
+            if (a->size == 4)
+                ((uint32_t *)to)[i] = (uint32_t)c->base;
+            else
+                ((uint64_t *)to)[i] = c->base;
+        }
 }
 
 static bool has_index(const struct reader *r)

@@ -1,5 +1,6 @@
 #include "literal.h"
 
+#include <endian.h>
 #include <string.h>
 
 static bool is_number(enum ins_lit_kind kind)
@@ -18,9 +19,11 @@ bool ins_lit_equal(struct ins_lit a, struct ins_lit b)
     return a.len == b.len && !memcmp(a.text, b.text, a.len);
 }
 
-/* The bytes that stand for a literal in the table. */
-static const char *bytes_of(const struct ins_lit *lit, size_t *len)
+/* The bytes that stand for a literal in the table: those of a number are little-endian
+ * everywhere, since the table goes into files as it is.  *lit is used up. */
+static const char *bytes_of(struct ins_lit *lit, size_t *len)
 {
+    lit->number = htole64(lit->number);
     *len = is_number(lit->kind) ? sizeof lit->number : lit->len;
     if (lit->kind == INS_LIT_NIL || !*len) {
         *len = 0;
@@ -50,6 +53,7 @@ struct ins_lit ins_literals_at(const struct ins_literals *t, uint32_t id)
     struct ins_lit lit = {.kind = (enum ins_lit_kind)m->tag[id]};
     if (is_number(lit.kind)) {
         memcpy(&lit.number, bytes, sizeof lit.number);
+        lit.number = le64toh(lit.number);
     } else if (lit.kind != INS_LIT_NIL) {
         lit.text = bytes;
         lit.len = m->offset[id + 1] - m->offset[id];
