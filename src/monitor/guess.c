@@ -4,6 +4,8 @@
 
 /* How many arrivals are looked at before one's reads are explained. */
 enum { AHEAD = 100 };
+/* Of how many, at most, a guess that failed is made differently. */
+enum { DOUBTED = 400 };
 
 void ins_guess_init(struct ins_guess *g, struct ins_stream *s,
                     struct ins_guess_mode mode)
@@ -532,6 +534,7 @@ void ins_guess_restart(struct ins_guess *g, struct ins_guess_mode mode, unsigned
 {
     g->ahead = SIZE_MAX;
     g->seed = seed;
+    g->doubted = g->s->arrived > DOUBTED ? g->s->arrived - DOUBTED : 0;
     ins_flow_clear(&g->order);
     g->instant.len = g->endless.len = g->first_instant = 0;
     g->homeless.len = 0;

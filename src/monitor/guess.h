@@ -69,8 +69,9 @@ struct ins_guess {
      * first_pending on. */
     struct ins_vec_arrival pending;
     size_t first_pending;
-    size_t ahead;  /* how many of them there may be */
-    unsigned seed; /* of guesses that are tried again */
+    size_t ahead;     /* how many of them there may be */
+    unsigned seed;    /* of guesses that are tried again, ... */
+    uint64_t doubted; /* ... from this number on */
     struct ins_vec_wakeup woken;
     struct ins_vec_u32 group;
     struct ins_vec_u32 homeless; /* floating versions that had to leave their places */

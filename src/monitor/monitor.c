@@ -21,7 +21,7 @@ static const struct {
 enum { N_MODES = sizeof modes / sizeof *modes };
 
 enum {
-    RETRIES = 4,        /* of a guess that was broken */
+    RETRIES = 16,       /* of a guess that was broken */
     WINDOW = 2000,      /* transactions in the smallest check */
     LOOK_EVERY = 500,   /* arrivals, while something is open */
     WHOLE_AT_ONCE = 500 /* up to so many are checked whole whenever something breaks */
@@ -38,7 +38,7 @@ enum ins_status ins_monitor_init(struct ins_monitor *m,
     if (!m->o.keep)
         m->o.keep = 1000000;
     if (!m->o.hold)
-        m->o.hold = 8192;
+        m->o.hold = 4096;
     if (m->o.keep < 2 * m->o.hold)
         m->o.keep = 2 * m->o.hold;
     if (m->o.check_s <= 0)
