@@ -881,6 +881,8 @@ static void from_search(const struct ins_engine *e, const struct ins_argument *a
 void ins_anomaly_from(const struct ins_engine *e, const struct ins_argument *p,
                       struct ins_result *r)
 {
+    const uint64_t before = r->level[e->level].kinds;
+    r->level[e->level].kinds = 0;
     switch (p->kind) {
     case INS_BY_CYCLE:
         from_cycle(e, p, r);
@@ -892,4 +894,8 @@ void ins_anomaly_from(const struct ins_engine *e, const struct ins_argument *p,
         from_search(e, p, r);
         break;
     }
+    if (!r->level[e->level].kinds)
+        r->anomalies_cut =
+            ins_limit_or_memory(NULL); /* the verdict stands all the same */
+    r->level[e->level].kinds |= before;
 }

@@ -203,6 +203,7 @@ struct ins_result {
     ins_levels without_sessions; /* that fail, and hold when sessions are ignored */
     uint64_t count[INS_N_KINDS][INS_N_SUFFIXES]; /* all that were found */
     uint64_t lost_commits;                       /* that were found */
+    const char *anomalies_cut;      /* why anomalies may be missing, or NULL */
     struct ins_vec_anomaly anomaly; /* those that are listed: capped by kind */
     struct ins_stage stage[24];
     uint32_t n_stages;

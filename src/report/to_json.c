@@ -526,6 +526,11 @@ static void put_subject(struct ins_buf *b, const struct ins_report_item *item)
         put_string(b, h->note);
         ins_buf_char(b, ',');
     }
+    if (item->result && item->result->anomalies_cut) {
+        ins_buf_text(b, "\n   \"anomalies_cut\": ");
+        put_string(b, item->result->anomalies_cut);
+        ins_buf_char(b, ',');
+    }
 }
 
 static enum ins_status put_item(struct ins_buf *b, const struct ins_report_item *item,

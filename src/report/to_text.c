@@ -362,6 +362,13 @@ static void print_lost(const struct page *p, const struct ins_result *r)
     ins_buf_end(p->b, &text);
 }
 
+static void print_cut(const struct page *p, const struct ins_result *r)
+{
+    if (r->anomalies_cut)
+        ins_buf_fmt(p->b, "Anomalies may be missing from what follows: %s.\n",
+                    r->anomalies_cut);
+}
+
 static void print_verdicts(const struct page *p, const struct ins_result *r)
 {
     const ins_levels shown = ins_result_with(r, INS_PASS) |
@@ -377,6 +384,7 @@ static void print_verdicts(const struct page *p, const struct ins_result *r)
     print_strongest(p, r);
     print_without_sessions(p, r);
     print_lost(p, r);
+    print_cut(p, r);
 }
 
 /* ---- who did what ---- */

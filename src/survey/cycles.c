@@ -389,8 +389,9 @@ static void push_visit(struct ins_survey_graph *g, struct visit v, bool free_mov
     const uint32_t known = g->seen.len;
     if (ins_number_map_add(&g->seen, (uint64_t)v.node << 16 | v.met) != known)
         return;
-    ins_vec_u32_push(free_move ? &g->now : &g->next, (uint32_t)g->visit.len);
     ins_vec_visit_push(&g->visit, v);
+    if (!g->visit.failed)
+        ins_vec_u32_push(free_move ? &g->now : &g->next, (uint32_t)g->visit.len - 1);
 }
 
 static enum ins_edge_type edge_type(enum arc_type type)
@@ -668,6 +669,12 @@ static bool search_all(struct ins_survey_graph *g, uint32_t c, enum ins_kind kin
     ins_vec_arc_release(cycle);
     *cycle = best;
     return best.len != 0;
+}
+
+bool ins_survey_graph_failed(const struct ins_survey_graph *g)
+{
+    return g->visit.failed || g->now.failed || g->next.failed || g->path.failed ||
+           g->turn.failed;
 }
 
 bool ins_survey_graph_cycle(struct ins_survey_graph *g, uint32_t c, enum ins_kind kind,

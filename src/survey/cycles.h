@@ -42,5 +42,7 @@ uint32_t ins_survey_graph_component(const struct ins_survey_graph *g, ins_txn t)
  * False when none was found with a bounded amount of work. */
 bool ins_survey_graph_cycle(struct ins_survey_graph *g, uint32_t c, enum ins_kind kind,
                             enum ins_suffix suffix, struct ins_vec_arc *cycle);
+/* Did memory end a search? */
+bool ins_survey_graph_failed(const struct ins_survey_graph *g);
 
 #endif

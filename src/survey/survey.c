@@ -15,6 +15,7 @@ struct survey {
     struct ins_survey_facts f;
     ins_levels failed; /* those that were asked for and failed */
     ins_levels told;   /* those of them that something of the survey breaks */
+    bool cut;          /* memory, a limit or the size ended something */
     uint32_t most;
     struct ins_result *r;
     uint32_t listed[INS_N_KINDS][INS_N_SUFFIXES];
@@ -262,6 +263,8 @@ static void list_anomaly(struct survey *s, struct ins_anomaly a, ins_levels brok
     a.n_cycle = n;
     if (!s->edge.failed && ins_anomaly_collect(&s->edge, &a, &s->r->arena))
         ins_vec_anomaly_push(&s->r->anomaly, a);
+    else
+        s->cut = true;
 }
 
 static void add_anomaly(struct survey *s, enum ins_kind kind, enum ins_suffix order,
@@ -411,8 +414,11 @@ static void lost_commits(struct survey *s, struct ins_limit *limit,
 {
     struct ins_vec_lost found = {0};
     struct ins_lost_commit *kept = NULL;
-    if (ins_survey_lost(&s->f, limit, &found) && found.len)
+    if (!ins_survey_lost(&s->f, limit, &found))
+        s->cut = true;
+    else if (found.len)
         kept = INS_ARENA_NEW(&s->r->arena, struct ins_lost_commit, found.len);
+    s->cut |= found.len && !kept;
     if (kept) {
         memcpy(kept, found.at, found.len * sizeof *kept);
         s->lost = kept;
@@ -520,7 +526,9 @@ void ins_survey(const struct ins_history *h, ins_levels levels, uint32_t most,
         if (ins_model_of(l).forbids != INS_FORBIDS_READS &&
             r->level[l].verdict == INS_FAIL)
             s.failed |= INS_LEVEL_BIT(l);
-    if (s.failed && ins_survey_init(&s.f, h, limit)) {
+    if (s.failed && !ins_survey_init(&s.f, h, limit)) {
+        s.cut = true;
+    } else if (s.failed) {
         for (uint32_t v = 0; v < s.f.n_versions; v++) {
             if (!(v & 4095) && ins_limit_hit(limit))
                 break;
@@ -529,13 +537,23 @@ void ins_survey(const struct ins_history *h, ins_levels levels, uint32_t most,
         }
         lost_commits(&s, limit, &cycle);
         struct ins_survey_graph *g = ins_survey_graph_new(&s.f, limit);
-        for (int x = 0; g && x < INS_N_ORDERS; x++)
-            if ((x != INS_REALTIME || s.f.n_timed) &&
-                ins_survey_graph_components(g, (enum ins_suffix)x))
+        s.cut |= !g;
+        for (int x = 0; g && x < INS_N_ORDERS; x++) {
+            if (x == INS_REALTIME && !s.f.n_timed)
+                continue;
+            if (ins_survey_graph_components(g, (enum ins_suffix)x))
                 look_for(&s, g, (enum ins_suffix)x, &cycle);
+            else
+                s.cut = true;
+        }
+        s.cut |= (g && ins_survey_graph_failed(g)) || cycle.failed || s.edge.failed ||
+                 r->anomaly.failed || ins_limit_hit(limit);
         ins_survey_graph_free(g);
-        drop_covered(&s);
+        if (!s.cut)
+            drop_covered(&s);
     }
+    if (s.cut)
+        r->anomalies_cut = ins_limit_or_memory(limit);
     ins_survey_release(&s.f);
     ins_vec_arc_release(&cycle);
     ins_vec_edge_release(&s.edge);
