@@ -13,7 +13,8 @@ need_python() {
 client() {
     local command=$1
     shift
-    run --separate-stderr "$INSULA" test --db "exec:$command" "$@"
+    # A busy machine takes its time to start a client.
+    run --separate-stderr "$INSULA" test --answer-timeout 300 --db "exec:$command" "$@"
 }
 
 # A run whose client lies in this way, of few rows on which the lie shows.
