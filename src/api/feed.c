@@ -24,8 +24,9 @@ struct insula_feed {
     struct ins_buf open; /* invocations that wait, or lines of initial values */
     struct ins_vec_u64 open_line; /* and their lines */
     struct ins_vec_u64 at_line; /* of the part at work: the line of each of its lines */
-    uint64_t line;              /* lines that were taken */
-    int64_t latest;             /* of all times so far */
+    struct ins_vec_u64 open_session; /* whose they are */
+    uint64_t line;                   /* lines that were taken */
+    int64_t latest;                  /* of all times so far */
     bool begun, events;
     bool last; /* nothing is to come */
 };
@@ -61,6 +62,7 @@ void insula_feed_free(struct insula_feed *feed)
     ins_buf_release(&feed->open);
     ins_vec_u64_release(&feed->at_line);
     ins_vec_u64_release(&feed->open_line);
+    ins_vec_u64_release(&feed->open_session);
     ins_free(feed);
 }
 
@@ -257,17 +259,41 @@ static int by_line(const void *x, const void *y)
                               : (a->txn > b->txn) - (a->txn < b->txn);
 }
 
-/* Times of events must not go back, or a part would be judged by other times than the
- * whole. */
-static void note_time(struct insula_feed *f, const struct ins_history *h, ins_txn t)
+static bool was_open(struct insula_feed *f, const struct ins_history *h, ins_txn t)
 {
-    if (!f->events || !h->txn_end || h->txn_end[t] == INS_NO_TIME)
+    const uint32_t s = h->txn_session[t];
+    const uint64_t name = ins_stream_word(&ins_monitor_of(f->monitor)->stream,
+                                          ins_history_session_lit(h, s));
+    if (t != h->session_first[s])
+        return false;
+    for (size_t i = 0; i < f->open_session.len; i++)
+        if (f->open_session.at[i] == name)
+            return true;
+    return false;
+}
+
+/* The order of events is real time, and times are moved to agree with it.  That can be
+ * done for a part alone only if none of its times lies before those of earlier parts,
+ * but for the begins of what was open. */
+static void judge_times(struct insula_feed *f, const struct ins_history *h)
+{
+    const int64_t before = f->latest;
+    if (!h->txn_begin)
         return;
-    if (h->order_only || (f->latest != INS_NO_TIME && h->txn_end[t] < f->latest))
-        leave_to_the_end(f, h->order_only
-                                ? "events without times are decided in the end"
-                                : "times that go back are decided in the end");
-    f->latest = h->txn_end[t];
+    if (h->order_only)
+        leave_to_the_end(f, "events without times are decided in the end");
+    for (ins_txn t = 1; t < h->n_txns; t++) {
+        const int64_t begin = h->txn_begin[t], end = h->txn_end[t];
+        if (before != INS_NO_TIME &&
+            ((end != INS_NO_TIME && end < before) ||
+             (begin != INS_NO_TIME && begin < before && !was_open(f, h, t))))
+            leave_to_the_end(f, "times that go back are decided in the end");
+        if (begin != INS_NO_TIME && (f->latest == INS_NO_TIME || begin > f->latest))
+            f->latest = begin;
+        if (end != INS_NO_TIME && (f->latest == INS_NO_TIME || end > f->latest))
+            f->latest = end;
+    }
+    f->open_session.len = 0;
 }
 
 static enum ins_status push_all(struct insula_feed *f, const struct ins_history *h,
@@ -284,9 +310,13 @@ static enum ins_status push_all(struct insula_feed *f, const struct ins_history 
     for (uint32_t i = 0; i < n && st == INS_OK; i++) {
         const uint8_t status = h->txn_status[all[i].txn];
         if (f->events && (status == INS_INDETERMINATE || status == INS_OBSERVED) &&
-            !f->last && all[i].line && keeps_open(f, part, all[i].line))
+            !f->last && all[i].line && keeps_open(f, part, all[i].line)) {
+            ins_vec_u64_push(&f->open_session,
+                             ins_stream_word(&ins_monitor_of(f->monitor)->stream,
+                                             ins_history_session_lit(
+                                                 h, h->txn_session[all[i].txn])));
             continue;
-        note_time(f, h, all[i].txn);
+        }
         st = push(f, h, all[i].txn, err);
     }
     ins_free(all);
@@ -299,7 +329,8 @@ static enum ins_status read_part(struct insula_feed *f, struct ins_buf *part,
     struct ins_history *h = NULL;
     const struct ins_input in = {.data = part->at, .size = part->len};
     const struct ins_read_options o = {.threads = 1};
-    if (part->failed || f->at_line.failed)
+    if (part->failed || f->at_line.failed || f->open_line.failed ||
+        f->open_session.failed)
         return ins_nomem(err, "the lines");
     enum ins_status st = ins_format_read(f->format, &in, &o, &h, err);
     if (st != INS_OK) {
@@ -309,6 +340,8 @@ static enum ins_status read_part(struct insula_feed *f, struct ins_buf *part,
     }
     if (h->op_statement)
         leave_to_the_end(f, "statements on rows are decided in the end");
+    if (f->events)
+        judge_times(f, h);
     st = push_all(f, h, part, err);
     ins_history_free(h);
     return st;

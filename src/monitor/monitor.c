@@ -242,7 +242,7 @@ static enum ins_status look(struct ins_monitor *m, bool all, struct ins_error *e
     const uint64_t n = m->stream.arrived;
     const ins_levels before = m->violated;
     enum ins_status st = INS_OK;
-    if (m->o.repeats || m->stream.repeats || !(m->o.levels & ~m->violated))
+    if (m->o.repeats || m->stream.repeats || !m->plain || !(m->o.levels & ~m->violated))
         return INS_OK;
     for (uint64_t w = WINDOW; st == INS_OK; w *= 8) {
         const uint64_t oldest = m->stream.oldest ? m->stream.oldest->number : 0;
@@ -261,7 +261,7 @@ static enum ins_status look(struct ins_monitor *m, bool all, struct ins_error *e
 static enum ins_status check_whole(struct ins_monitor *m, struct ins_error *err)
 {
     m->next_whole = 2 * m->stream.arrived;
-    if (!m->stream.complete || !undecided(m))
+    if (!m->stream.complete || !m->plain || !undecided(m))
         return INS_OK;
     return check(m, &(struct ins_kept_options){.exact = true, .low = m->low}, false,
                  err);

@@ -133,3 +133,22 @@ history() {
     [ "$status" -eq 0 ]
     history | cmp - all.insula
 }
+
+@test "events piece by piece: transactions go on from one part to the next" {
+    "$INSULA" gen -q --level sser --txns 60 --keys 5 --sessions 4 --seed 2 -t edn -o h.edn
+    run bash -c "while read -r l; do printf '%s\\n' \"\$l\"; sleep 0.01; done <h.edn |
+        '$INSULA' watch --json -"
+    [ "$status" -eq 0 ]
+    [[ "$output" == *'"transactions": 60, "levels"'* ]]
+    [[ "$output" == *'"sser": "holds"'* ]]
+}
+
+@test "events whose times go back are left to the end" {
+    printf '%s\n' '{:type :invoke, :f :txn, :process 0, :time 10, :value [[:w 1 1]]}' >h.edn
+    printf '%s\n' '{:type :ok, :f :txn, :process 0, :time 20, :value [[:w 1 1]]}' >>h.edn
+    printf '%s\n' '{:type :invoke, :f :txn, :process 1, :time 5, :value [[:r 1 nil]]}' >more
+    printf '%s\n' '{:type :ok, :f :txn, :process 1, :time 30, :value [[:r 1 nil]]}' >>more
+    run bash -c "(cat h.edn; sleep 1; cat more) | '$INSULA' watch -l sser -"
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"times that go back"* ]]
+}
