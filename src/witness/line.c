@@ -27,6 +27,7 @@ void ins_line_release(struct ins_line *l)
     ins_free(l->in);
     ins_free(l->mark);
     ins_vec_demanded_release(&l->demand);
+    ins_vec_u64_release(&l->move);
     ins_vec_u32_release(&l->fwd);
     ins_vec_u32_release(&l->bwd);
     ins_vec_u32_release(&l->places);
@@ -97,19 +98,25 @@ static bool share_places(struct ins_line *l)
     qsort(by, l->bwd.len, sizeof *by, compare_u64);
     qsort(by + l->bwd.len, l->fwd.len, sizeof *by, compare_u64);
     qsort(l->places.at, n, sizeof *l->places.at, compare_u32);
-    for (size_t i = 0; i < n; i++)
+    const bool ok = ins_vec_u64_reserve(&l->move, n);
+    for (size_t i = 0; ok && i < n; i++) {
+        ins_vec_u64_push(&l->move, by[i] << 32 | by[i] >> 32);
         l->pos[(uint32_t)by[i]] = l->places.at[i];
+    }
+    l->failed |= !ok;
     ins_free(by);
-    return true;
+    return ok;
 }
 
 bool ins_line_add(struct ins_line *l, uint32_t x, uint32_t y)
 {
     if (x == y)
         return false;
+    const size_t moves = l->move.len;
     if (l->pos[x] > l->pos[y] && (!find_sets(l, x, y) || !share_places(l)))
         return false;
-    ins_vec_demanded_push(&l->demand, (struct ins_demanded){x, y, l->out[x], l->in[y]});
+    ins_vec_demanded_push(&l->demand,
+                          (struct ins_demanded){x, y, l->out[x], l->in[y], moves});
     if (l->demand.failed) {
         l->failed = true;
         return false;
@@ -124,5 +131,9 @@ void ins_line_undo(struct ins_line *l, size_t n)
         const struct ins_demanded d = l->demand.at[--l->demand.len];
         l->out[d.from] = d.next_out;
         l->in[d.to] = d.next_in;
+        while (l->move.len > d.moves) {
+            const uint64_t m = l->move.at[--l->move.len];
+            l->pos[m >> 32] = (uint32_t)m;
+        }
     }
 }

@@ -1,7 +1,7 @@
 /* line.h - an order of things to which demands are added: x before y.
  *
  * Keeps a total order that satisfies all demands so far, and moves as little as it can
- * (Pearce and Kelly 2006).  The latest demands can be taken back; the order stays. */
+ * (Pearce and Kelly 2006).  The latest demands can be taken back, with their moves. */
 #ifndef INS_LINE_H
 #define INS_LINE_H
 
@@ -11,6 +11,7 @@
 
 struct ins_demanded {
     uint32_t from, to, next_out, next_in;
+    size_t moves; /* that were there before it */
 };
 INS_VEC(demanded, struct ins_demanded);
 
@@ -20,6 +21,7 @@ struct ins_line {
     uint32_t *out, *in; /* by thing: its first demand, or INS_NONE */
     struct ins_vec_demanded demand;
     uint32_t *mark, epoch;
+    struct ins_vec_u64 move; /* thing << 32 | where it was */
     struct ins_vec_u32 fwd, bwd, places;
     bool failed; /* memory */
 };

@@ -324,36 +324,56 @@ static bool try_source(struct ins_view_run *q, ins_txn c)
     return false;
 }
 
-/* A source for a read of `what` when the latest known writer of the key has another
- * value: one that is known; else one that adds little. */
-static ins_txn choose_moved(struct ins_view_run *q, struct ins_access what)
+/* Where nothing went on before, now and then another source than the best. */
+static bool pass_over(struct ins_view_run *q)
+{
+    return q->tries && q->v->order.len < q->stuck_at && !ins_rng_below(&q->rng, 4);
+}
+
+/* Among the last writers of a value those that are not known and add least to what is;
+ * returns how many. */
+static uint32_t list_unknown(const struct ins_view_run *q, struct ins_access what,
+                             ins_txn best[CHOICES])
 {
     const uint32_t n = q->value_len[what.value];
-    struct {
-        uint64_t more;
-        ins_txn t;
-    } best[CHOICES];
+    uint64_t more[CHOICES];
     uint32_t n_best = 0;
-    for (size_t i = 0; i < q->known.len; i++)
-        if (value_of(q->s, q->known.at[i], what.key) == what.value &&
-            try_source(q, q->known.at[i]))
-            return q->known.at[i];
     for (uint32_t back = 0; back < n && back < SCAN; back++) {
         const ins_txn c = writer_back(q, what, back);
         if (is_known(q, c))
             continue;
-        const uint64_t more = growth(q, c);
-        uint32_t i = n_best < CHOICES ? n_best++ : CHOICES;
-        if (i == CHOICES && more >= best[CHOICES - 1].more)
+        const uint64_t adds = growth(q, c);
+        if (n_best == CHOICES && adds >= more[CHOICES - 1])
             continue;
-        for (i -= i == CHOICES; i > 0 && best[i - 1].more > more; i--)
+        uint32_t i = n_best < CHOICES ? n_best++ : CHOICES - 1;
+        for (; i > 0 && more[i - 1] > adds; i--) {
+            more[i] = more[i - 1];
             best[i] = best[i - 1];
-        best[i].more = more;
-        best[i].t = c;
+        }
+        more[i] = adds;
+        best[i] = c;
     }
-    for (uint32_t i = 0; i < n_best; i++)
-        if (try_source(q, best[i].t))
-            return best[i].t;
+    return n_best;
+}
+
+/* A source for a read of `what` when `latest`, the latest known writer of the key, has
+ * another value: one that is later already, one that is known, or any. */
+static ins_txn choose_moved(struct ins_view_run *q, struct ins_access what,
+                            ins_txn latest)
+{
+    ins_txn best[CHOICES];
+    const uint32_t n = list_unknown(q, what, best);
+    for (uint32_t i = 0; i < n; i++)
+        if (q->line.pos[best[i]] > q->line.pos[latest] && !pass_over(q) &&
+            try_source(q, best[i]))
+            return best[i];
+    for (size_t i = 0; i < q->known.len; i++)
+        if (value_of(q->s, q->known.at[i], what.key) == what.value && !pass_over(q) &&
+            try_source(q, q->known.at[i]))
+            return q->known.at[i];
+    for (uint32_t i = 0; i < n; i++)
+        if (try_source(q, best[i]))
+            return best[i];
     return INS_NONE;
 }
 
@@ -368,7 +388,7 @@ static bool settle_reads(struct ins_view_run *q, ins_txn t, bool *again)
             continue;
         ins_txn c = latest;
         if (value_of(s, c, what.key) != what.value || !try_source(q, c))
-            c = choose_moved(q, what);
+            c = choose_moved(q, what, latest);
         if (c == INS_NONE || q->known.failed)
             return false;
         q->v->source[r] = c;
