@@ -107,6 +107,12 @@ static bool fits_now(struct ins_view_run *q, ins_txn t, uint32_t r, uint32_t fir
     return !atomic || pos[last_own(q, t, s->read[r].key)] <= pos[c];
 }
 
+/* Where nothing went on before, now and then another source than the best. */
+static bool pass_over(struct ins_view_run *q)
+{
+    return q->tries && q->v->order.len < q->stuck_at && !ins_rng_below(&q->rng, 4);
+}
+
 /* From the last read to the first: the latest writer that fits, else one that can be
  * made to fit. */
 static bool choose_each(struct ins_view_run *q, ins_txn t)
@@ -121,7 +127,7 @@ static bool choose_each(struct ins_view_run *q, ins_txn t)
                 q->v->source[r] = writer_back(q, s->read[r], back);
                 if (q->v->source[r] == INS_NONE)
                     break;
-                if (!pass && !fits_now(q, t, r, r + 1, end))
+                if ((!pass && !fits_now(q, t, r, r + 1, end)) || pass_over(q))
                     continue;
                 const size_t mark = q->line.demand.len;
                 found = demand_source(q, t, r, r + 1, end);
@@ -322,12 +328,6 @@ static bool try_source(struct ins_view_run *q, ins_txn c)
         return true;
     ins_line_undo(&q->line, mark);
     return false;
-}
-
-/* Where nothing went on before, now and then another source than the best. */
-static bool pass_over(struct ins_view_run *q)
-{
-    return q->tries && q->v->order.len < q->stuck_at && !ins_rng_below(&q->rng, 4);
 }
 
 /* Among the last writers of a value those that are not known and add least to what is;

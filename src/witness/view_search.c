@@ -22,7 +22,7 @@
 #include <stdlib.h>
 
 enum {
-    TRIES = 100,          /* at one place */
+    TRIES = 400,          /* at one place */
     REPAIRS = 24,         /* of one transaction */
     MOST_CELLS = 1 << 27, /* of clocks: 512 MB */
 };
@@ -177,7 +177,7 @@ static bool try_again(struct ins_view_run *q)
     if (++q->tries > TRIES || !q->repairs)
         return false;
     q->repairs--;
-    const uint32_t most = (2 + n) * (1 + q->tries / 2);
+    const uint32_t most = (2 + n) * (1 + q->tries % 64 / 2);
     const uint32_t back = 1 + ins_rng_below(&q->rng, most);
     for (size_t i = 0; i < q->waiting.len; i++)
         q->after[q->next[q->waiting.at[i]]] = INS_NONE;
@@ -370,7 +370,7 @@ static bool init(struct ins_view_run *q)
     q->since = INS_NEW(uint32_t, h->n_sessions);
     q->demands = INS_NEW0(uint32_t, h->n_txns);
     q->repair = INS_NEW0(uint32_t, h->n_txns);
-    q->repairs = 1000 + h->n_txns / 20;
+    q->repairs = 2000 + h->n_txns / 10;
     q->clock = INS_NEW0(uint32_t, cells);
     q->now = INS_NEW0(uint32_t, h->n_sessions);
     q->v->source = INS_NEW(uint32_t, n_reads);
