@@ -101,6 +101,14 @@ static void count_sizes(struct ins_stats *s, const struct ins_history *h,
     }
 }
 
+static void count_statements(struct ins_stats *s, const struct ins_history *h)
+{
+    for (uint32_t i = 0; i < h->statements.n; i++)
+        s->statements[h->statements.at[i].kind]++;
+    for (uint32_t op = 0; h->statements.n && op < h->n_ops; op++)
+        s->missed_rows += ins_is_missed_row(h, op);
+}
+
 enum ins_status ins_stats_count(struct ins_stats *s, const struct ins_history *h,
                                 struct ins_error *err)
 {
@@ -121,6 +129,7 @@ enum ins_status ins_stats_count(struct ins_stats *s, const struct ins_history *h
         s->every_write_follows_read = !s->blind_writes;
         count_skew(s, h->n_keys, access);
         count_sizes(s, h, size);
+        count_statements(s, h);
     } else {
         st = ins_nomem(err, "the statistics");
     }
@@ -176,6 +185,29 @@ static const char *kinds(const struct ins_history *h)
     return "registers";
 }
 
+static void put_statements(struct ins_buf *b, const struct ins_stats *s,
+                           const struct ins_history *h, bool json)
+{
+    static const char *const name[INS_N_STATEMENT_KINDS] = {[INS_INSERT] = "inserts",
+                                                            [INS_DELETE] = "deletes",
+                                                            [INS_UPDATE] = "updates",
+                                                            [INS_CAS] =
+                                                                "compare_and_sets",
+                                                            [INS_QUERY] = "queries"};
+    if (!h->statements.n)
+        return;
+    ins_buf_text(b, json ? ",\n \"statements\": {" : "  statements      ");
+    for (int k = 0; k < INS_N_STATEMENT_KINDS; k++) {
+        if (json)
+            ins_buf_fmt(b, "\"%s\": %" PRIu64 ", ", name[k], s->statements[k]);
+        else
+            ins_buf_fmt(b, "%" PRIu64 " %s, ", s->statements[k],
+                        k == INS_CAS ? "compare-and-set" : name[k]);
+    }
+    ins_buf_fmt(b, json ? "\"missed_rows\": %" PRIu64 "}" : "%" PRIu64 " rows missed\n",
+                s->missed_rows);
+}
+
 static const char *which_times(const struct ins_stats *s, const struct ins_history *h)
 {
     return !s->timed                   ? "no"
@@ -221,6 +253,7 @@ enum ins_status ins_stats_text(const struct ins_stats *s, const struct ins_histo
         put_literal(&b, ins_history_key_lit(h, s->hottest), false);
         ins_buf_fmt(&b, ", %" PRIu64 " operations\n", s->hottest_accesses);
     }
+    put_statements(&b, s, h, false);
     ins_buf_fmt(&b,
                 "  duplicates      %" PRIu64 " writes repeat a value of their key\n",
                 h->duplicate_writes);
@@ -269,6 +302,7 @@ enum ins_status ins_stats_json(const struct ins_stats *s, const struct ins_histo
                 ",\n \"keys\": %" PRIu32 ", \"keys_written\": %" PRIu32
                 ", \"list_keys\": %" PRIu32 ", \"list_elements_read\": %" PRIu64,
                 h->n_keys, s->keys_written, s->list_keys, s->list_elements);
+    put_statements(&b, s, h, true);
     ins_buf_fmt(&b, ",\n \"skew\": {\"hottest_key\": ");
     if (s->hottest_accesses)
         put_literal(&b, ins_history_key_lit(h, s->hottest), true);

@@ -26,6 +26,9 @@ struct ins_stats {
     uint64_t blind_writes;  /* of keys that the transaction has not read before */
     bool every_write_follows_read;
     uint32_t timed; /* transactions with a begin time */
+    /* Statements on rows by kind, and the rows that queries missed: those among the
+     * reads that say something. */
+    uint64_t statements[INS_N_STATEMENT_KINDS], missed_rows;
 };
 
 /* O(operations + keys). */

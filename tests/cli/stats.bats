@@ -40,3 +40,12 @@ small() {
     run -0 --separate-stderr "$INSULA" stats -v h.txt
     [[ $stderr =~ "insula: h.txt: loaded in "[0-9.]+" s" ]]
 }
+
+@test "statements on rows are counted" {
+    printf 'insula 1\na: insert(1)=5 q(v=5)={1=5} delete(2)!\nb: insert(3)=5\n' >h.insula
+    run -0 "$INSULA" stats h.insula
+    [[ $output == *"2 inserts, 1 deletes, 0 updates, 0 compare-and-set, 1 queries, 1 rows missed"* ]]
+    run -0 "$INSULA" stats --json h.insula
+    [ "$(jq -c .statements <<<"$output")" = \
+        '{"inserts":2,"deletes":1,"updates":0,"compare_and_sets":0,"queries":1,"missed_rows":1}' ]
+}
