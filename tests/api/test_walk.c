@@ -11,11 +11,11 @@
 #include <cmocka.h>
 #include <pthread.h>
 
-/* With registers or, where that takes lists, with lists; NULL when neither will do. */
+/* With registers or, where that takes lists or rows, with those. */
 static struct insula_history *planted(const char *name, uint64_t seed)
 {
     struct insula_history *h = NULL;
-    for (int list = 0; !h && list < 2; list++) {
+    for (int kind = 0; !h && kind < 3; kind++) {
         struct insula_error err = {0};
         const struct insula_gen_options o = {.inject = name,
                                              .txns = 60,
@@ -23,7 +23,8 @@ static struct insula_history *planted(const char *name, uint64_t seed)
                                              .keys = 10,
                                              .ops = 4,
                                              .seed = seed,
-                                             .list = list};
+                                             .list = kind == 1,
+                                             .rows = kind == 2};
         h = insula_generate(&o, &err);
     }
     return h;
