@@ -358,6 +358,21 @@ function hitTimeline(x, px, py, h) {
 }
 
 let frame = 0, picking = 0;
+
+/* Pictures that show an older choice are drawn again when they are seen. */
+let stale = new Set();
+function drawStale() {
+  cancelAnimationFrame(picking);
+  if (stale.size) picking = requestAnimationFrame(() => {
+    for (const id of [...stale]) {
+      const r = $(id) && $(id).getBoundingClientRect();
+      if (!r || r.bottom < 0 || r.top > innerHeight) continue;
+      stale.delete(id);
+      if (id === "latency") drawLatency(); else drawTimeline();
+    }
+  });
+}
+addEventListener("scroll", drawStale, {passive: true});
 function later(what) { cancelAnimationFrame(frame); frame = requestAnimationFrame(what); }
 
 function setView(from, to) {
@@ -595,5 +610,5 @@ async function draw(box, what) {
 }
 
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-return {draw, redraw, focusAnomaly, ready: () => !!data, pick(i) { if (about && data) { about.anomaly = i; cancelAnimationFrame(picking); picking = requestAnimationFrame(() => { drawLatency(); drawTimeline(); }); } }, view: () => view, data: () => data};
+return {draw, redraw, focusAnomaly, ready: () => !!data, pick(i) { if (about && data) { about.anomaly = i; stale = new Set(["latency", "timeline"]); drawStale(); } }, view: () => view, data: () => data};
 })();
