@@ -97,16 +97,37 @@ static size_t fill_entries(struct ins_script *s, struct use *use)
     }
     s->read_off[h->n_txns] = n_reads;
     s->write_off[h->n_txns] = n_writes;
+    for (ins_key k = 0; k < h->n_keys; k++)
+        if (h->key_flags[k] & INS_KEY_HAS_INIT)
+            add_use(use, &n, k, h->key_init[k], 2 * (size_t)h->n_ops + k);
     return n;
 }
 
-static void number_values(struct ins_script *s, struct use *use, size_t n)
+/* Sort by key into `by`, and the uses of each key by value; false at a limit. */
+static bool sort_uses(const struct use *use, size_t n, struct use *by, size_t *end,
+                      uint32_t n_keys, struct ins_limit *limit)
+{
+    for (size_t i = 0; i < n; i++)
+        end[use[i].key]++;
+    for (size_t k = 0, sum = 0; k < n_keys; k++) {
+        const size_t first = sum;
+        sum += end[k];
+        end[k] = first;
+    }
+    for (size_t i = 0; i < n; i++)
+        by[end[use[i].key]++] = use[i];
+    for (size_t k = 0, first = 0; k < n_keys; first = end[k++]) {
+        if (!(k & 255) && ins_limit_hit(limit))
+            return false;
+        if (end[k] - first > 1)
+            qsort(&by[first], end[k] - first, sizeof *by, compare_uses);
+    }
+    return true;
+}
+
+static void number_values(struct ins_script *s, const struct use *use, size_t n)
 {
     const uint32_t n_ops = s->h->n_ops;
-    for (ins_key k = 0; k < s->h->n_keys; k++)
-        if (s->h->key_flags[k] & INS_KEY_HAS_INIT)
-            add_use(use, &n, k, s->h->key_init[k], 2 * (size_t)n_ops + k);
-    qsort(use, n, sizeof *use, compare_uses);
     uint32_t value = 0; /* what no read returned: keys without a first value */
     for (size_t i = 0; i < n; i++) {
         if (i == 0 || compare_uses(&use[i - 1], &use[i]) != 0)
@@ -127,8 +148,8 @@ bool ins_script_init(struct ins_script *s, const struct ins_history *h, bool rep
 {
     const uint64_t entries = (uint64_t)h->n_ops + h->n_keys;
     *s = (struct ins_script){.h = h, .repeats = repeats};
-    if (h->n_ops > UINT32_MAX / 2 - h->n_keys ||
-        ins_limit_memory(limit, entries * (sizeof(struct use) + 20)))
+    if (h->n_ops > UINT32_MAX / 2 - h->n_keys || ins_limit_hit(limit) ||
+        ins_limit_memory(limit, entries * (2 * sizeof(struct use) + 28)))
         return false;
     s->read_off = INS_NEW(uint32_t, (size_t)h->n_txns + 1);
     s->write_off = INS_NEW(uint32_t, (size_t)h->n_txns + 1);
@@ -138,14 +159,20 @@ bool ins_script_init(struct ins_script *s, const struct ins_history *h, bool rep
     s->initial = INS_NEW0(uint32_t, h->n_keys);
     s->counts = INS_NEW0(uint8_t, h->n_txns);
     s->may_count = INS_NEW0(uint8_t, h->n_txns);
-    struct use *use = INS_NEW(struct use, entries);
-    const bool ok = s->read_off && s->write_off && s->read && s->write && s->read_op &&
-                    s->initial && s->counts && s->may_count && use;
+    struct use *use = INS_NEW(struct use, entries), *by = INS_NEW(struct use, entries);
+    size_t *end = INS_NEW0(size_t, h->n_keys);
+    bool ok = s->read_off && s->write_off && s->read && s->write && s->read_op &&
+              s->initial && s->counts && s->may_count && use && by && end;
     if (ok) {
         mark_counts(s);
-        number_values(s, use, fill_entries(s, use));
+        const size_t n = fill_entries(s, use);
+        ok = !ins_limit_hit(limit) && sort_uses(use, n, by, end, h->n_keys, limit);
+        if (ok)
+            number_values(s, by, n);
     }
     ins_free(use);
+    ins_free(by);
+    ins_free(end);
     return ok;
 }
 
