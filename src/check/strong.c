@@ -184,16 +184,28 @@ static void imply(struct ins_result *r, enum ins_level level, enum ins_level by)
         r->level[level].kinds |= r->level[by].kinds;
 }
 
-/* Does a level that `level` implies, and that failed too, forbid this kind? */
-static bool told_below(const struct ins_result *r, const struct ins_anomaly *a)
+/* Does a level below this one, that failed too, forbid this kind? */
+static bool is_told_below(const struct ins_result *r, enum ins_kind kind,
+                          enum ins_level level)
 {
-    const ins_levels below = ins_level_below(a->breaks) & ~INS_LEVEL_BIT(a->breaks) &
-                             ins_result_with(r, INS_FAIL);
-    const ins_levels first = ins_kind_breaks(a->kind, INS_PLAIN);
+    const ins_levels below =
+        ins_level_below(level) & ~INS_LEVEL_BIT(level) & ins_result_with(r, INS_FAIL);
+    const ins_levels first = ins_kind_breaks(kind, INS_PLAIN);
     INS_EACH_LEVEL(l, below)
-        if (a->kind == INS_NO_ORDER || (ins_level_below(l) & first))
+        if (kind == INS_NO_ORDER || (ins_level_below(l) & first))
             return true;
     return false;
+}
+
+/* Is that so for a's level, and those beside it that a is a reason for, too? */
+static bool told_below(const struct ins_result *r, const struct ins_anomaly *a)
+{
+    const ins_levels beside = ins_result_with(r, INS_FAIL) &
+                              ~ins_level_below(a->breaks) & ~ins_level_above(a->breaks);
+    INS_EACH_LEVEL(l, beside)
+        if ((r->level[l].kinds >> a->kind & 1) && !is_told_below(r, a->kind, l))
+            return false;
+    return is_told_below(r, a->kind, a->breaks);
 }
 
 void ins_tell_once(struct ins_result *r, size_t first)
