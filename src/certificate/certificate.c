@@ -129,13 +129,29 @@ static void put_read(struct ins_certificate *c, const struct ins_engine *e,
     ins_buf_fmt(&c->text, "nobody %u\nend\n", e->read_op[p->read]);
 }
 
+/* A place of the cycle whose transaction certainly counts: a walk may lead through
+ * others of a session, but not begin there. */
+static uint32_t certain_place(const struct ins_engine *e, const struct ins_argument *p)
+{
+    for (uint32_t i = 0; i < p->cycle.n_nodes; i++) {
+        const uint32_t node = p->node.at[p->cycle.node + i];
+        if (node < e->n_txn_nodes && ins_counted(e->h, ins_node_txn(e, node)))
+            return i;
+    }
+    return 0;
+}
+
 static void put_cycle(struct ins_certificate *c, const struct ins_engine *e,
                       const struct ins_argument *p)
 {
     ins_certificate_head(c, e->level, "fail");
     ins_certificate_steps(c, e, p);
+    const uint32_t start = certain_place(e, p);
     ins_buf_text(&c->text, "cycle");
-    ins_certificate_walk(c, e, p, p->cycle);
+    ins_certificate_walk(
+        c, e, p, (struct ins_walk){p->cycle.node + start, p->cycle.n_nodes - start});
+    if (start)
+        ins_certificate_walk(c, e, p, (struct ins_walk){p->cycle.node + 1, start});
     ins_buf_text(&c->text, "\nend\n");
 }
 

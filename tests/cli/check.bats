@@ -206,3 +206,20 @@ END
     [[ $output != *"each read something"* ]]
     [[ $output == *"missed"* ]]
 }
+
+@test "a level keeps its reason when another level has a weaker one" {
+    cat >h.insula <<'END'
+insula 1
+initial x = 0
+initial y = 0
+s1 t1: w(x)=1
+s0 t2: w(y)=2
+s0 t3: r(y)=2 r(x)=1
+s2 t4: w(x)=2 w(y)=4
+s0 t5: r(y)=4 r(x)=1 w(x)=3
+s0 t6: r(x)=3 r(y)=4
+END
+    run -1 "$INSULA" check --json -l free-pc,psi,pc h.insula
+    [[ $output == *'"G-single-process"'* ]]
+    [[ $output == *'"LongFork"'* ]]
+}

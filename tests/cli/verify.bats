@@ -278,3 +278,18 @@ END
     echo "# $n searches" >&3
     [ $n -ge 5 ]
 }
+
+@test "a cycle that passes a transaction that may not count is proved" {
+    cat >h.insula <<'END'
+insula 1
+b t1: r(y)=[1] a(y)=1 unknown
+b t2: a(y)=2 unknown
+b t3 @27..31: r(y)=[1]
+a t4 @38..44: a(y)=1
+END
+    for level in strong-pc strong-si; do
+        run -1 "$INSULA" check -q -l $level --certificate c h.insula
+        "$INSULA" verify --level $level=fail h.insula c
+        python3 "$BATS_TEST_DIRNAME/../../scripts/verify.py" h.insula c | grep -q "$level fail: proved"
+    done
+}
