@@ -219,7 +219,6 @@ s2 t4: w(x)=2 w(y)=4
 s0 t5: r(y)=4 r(x)=1 w(x)=3
 s0 t6: r(x)=3 r(y)=4
 END
-    run -1 "$INSULA" check --json -l free-pc,psi,pc h.insula
-    [[ $output == *'"G-single-process"'* ]]
-    [[ $output == *'"LongFork"'* ]]
+    run -1 "$INSULA" check --json -l free-psi,free-pc,free-si,free-ser,psi,pc,si,ser h.insula
+    [ "$(jq -r '.histories[0].levels[] | select(.level == "psi").anomalies[]' <<<"$output")" = G-single-process ]
 }
