@@ -1,15 +1,6 @@
 /* weak.c - what the weak levels need before they start. */
 #include "weak.h"
 
-/* The last append of key k by t. */
-static uint32_t last_append(const struct ins_history *h, ins_txn t, ins_key k)
-{
-    for (uint32_t op = h->txn_op[t + 1]; op-- > h->txn_op[t];)
-        if (ins_writes_key(h, op, k))
-            return op;
-    return INS_NONE;
-}
-
 /* The order in which reads show the appends of list key k, as edges between the
  * transactions; what no read shows comes after what the longest one shows. */
 static void order_list(struct ins_weak *w, ins_key k, uint32_t *shown)
@@ -29,7 +20,7 @@ static void order_list(struct ins_weak *w, ins_key k, uint32_t *shown)
         return;
     for (uint64_t i = h->key_writer_off[k]; i < h->key_writer_off[k + 1]; i++) {
         const ins_txn t = h->key_writer[i];
-        const uint32_t op = last_append(h, t, k);
+        const uint32_t op = ins_last_write(h, t, k);
         if (t != before && shown[t] != op)
             ins_vec_inferred_push(&w->list_order, (struct ins_inferred){before, t, op});
     }

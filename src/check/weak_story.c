@@ -2,15 +2,6 @@
 
 #include <stdlib.h>
 
-/* The last write of k by t, INS_NONE for transaction 0. */
-static uint32_t write_op(const struct ins_history *h, ins_txn t, ins_key k)
-{
-    for (uint32_t op = h->txn_op[t + 1]; op-- > h->txn_op[t];)
-        if (ins_writes_key(h, op, k))
-            return op;
-    return INS_NONE;
-}
-
 enum ins_status ins_weak_story_begin(struct ins_weak_story *s, struct ins_weak *w,
                                      struct ins_error *err)
 {
@@ -44,7 +35,7 @@ static struct ins_edge read_edge(const struct ins_history *h, uint32_t op)
     struct ins_edge e =
         ins_edge_bare(h->op_from[op], ins_op_txn(h, op), INS_WR, INS_WHY_READ);
     e.key = ins_op_key(h, op);
-    e.from_op = write_op(h, e.from, e.key);
+    e.from_op = ins_last_write(h, e.from, e.key);
     e.to_op = op;
     return e;
 }
@@ -187,8 +178,8 @@ void ins_weak_story_inferred(struct ins_weak_story *s, const struct ins_inferred
                                                                   : INS_WHY_CAUSAL;
     struct ins_edge e = ins_edge_bare(i->from, i->to, INS_CO, rule);
     e.key = ins_op_key(h, i->op);
-    e.from_op = write_op(h, i->from, e.key);
-    e.to_op = write_op(h, i->to, e.key);
+    e.from_op = ins_last_write(h, i->from, e.key);
+    e.to_op = ins_last_write(h, i->to, e.key);
     e.reader_op = i->op;
     e.reader = ins_op_txn(h, i->op);
     if (axiom == INS_FORBIDS_NON_CAUSAL)

@@ -173,7 +173,7 @@ static struct ins_case put_case(struct ins_edge_writer *w,
         struct ins_edge rw = ins_edge_bare(reader, via, INS_RW, INS_WHY_ANTI);
         rw.key = read.key;
         rw.from_op = e->read_op[x->read];
-        rw.to_op = ins_edge_write_op(e->h, via, rw.key);
+        rw.to_op = ins_last_write(e->h, via, rw.key);
         rw.other = writer;
         rw.n_path = writer != INS_INIT;
         ins_edges_plain(w, rw);

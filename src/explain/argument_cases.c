@@ -25,7 +25,7 @@ static struct ins_edge rw_edge(const struct ins_engine *e, ins_txn from, ins_txn
     const uint32_t r = read_of(e, from, k);
     d.key = k;
     d.from_op = r == INS_NONE ? INS_NONE : e->read_op[r];
-    d.to_op = ins_edge_write_op(e->h, to, k);
+    d.to_op = ins_last_write(e->h, to, k);
     d.other = other;
     return d;
 }
@@ -71,8 +71,7 @@ static bool shown_edge(const struct ins_engine *e, ins_txn from, ins_txn to,
         const ins_key k = e->ver_key[e->write_ver[i]];
         if (!ins_is_list_key(h, k) || ins_engine_version(e, k, from) == INS_NONE)
             continue;
-        const uint32_t a = ins_edge_write_op(h, from, k),
-                       b = ins_edge_write_op(h, to, k);
+        const uint32_t a = ins_last_write(h, from, k), b = ins_last_write(h, to, k);
         for (uint32_t op = 0; is_only(e, k, a) && op < h->n_ops; op++) {
             const bool sound =
                 ins_reads_key(h, op, k) &&
@@ -235,8 +234,8 @@ static struct ins_edge demand_edge(const struct ins_engine *e,
     x.reader_op = e->read_op[d->read];
     x.reader = e->read_txn[d->read];
     x.key = ins_op_key(e->h, x.reader_op);
-    x.from_op = ins_edge_write_op(e->h, d->t2, x.key);
-    x.to_op = ins_edge_write_op(e->h, to, x.key);
+    x.from_op = ins_last_write(e->h, d->t2, x.key);
+    x.to_op = ins_last_write(e->h, to, x.key);
     x.other_op = d->other == INS_NONE ? INS_NONE : e->read_op[d->other];
     x.path = INS_NONE;
     return x;

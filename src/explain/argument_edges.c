@@ -2,22 +2,13 @@
  */
 #include "argument_edges.h"
 
-/* The final write of k by t. */
-uint32_t ins_edge_write_op(const struct ins_history *h, ins_txn t, ins_key k)
-{
-    for (uint32_t op = h->txn_op[t + 1]; op-- > h->txn_op[t];)
-        if (ins_is_write(h, op) && ins_op_key(h, op) == k)
-            return op;
-    return INS_NONE;
-}
-
 /* ---- edges without a link ---- */
 
 struct ins_edge ins_edge_read(const struct ins_engine *e, ins_txn from, uint32_t read)
 {
     struct ins_edge x = ins_edge_bare(from, e->read_txn[read], INS_WR, INS_WHY_READ);
     x.key = ins_op_key(e->h, e->read_op[read]);
-    x.from_op = ins_edge_write_op(e->h, from, x.key);
+    x.from_op = ins_last_write(e->h, from, x.key);
     x.to_op = e->read_op[read];
     return x;
 }
@@ -41,8 +32,8 @@ struct ins_edge ins_edge_ww(const struct ins_engine *e, ins_txn from, ins_txn to
 {
     struct ins_edge x = ins_edge_bare(from, to, INS_WW, rule);
     x.key = k;
-    x.from_op = ins_edge_write_op(e->h, from, k);
-    x.to_op = ins_edge_write_op(e->h, to, k);
+    x.from_op = ins_last_write(e->h, from, k);
+    x.to_op = ins_last_write(e->h, to, k);
     return x;
 }
 
@@ -58,7 +49,7 @@ static uint32_t shown_append(const struct ins_history *h, ins_txn t, ins_key k,
             if (list.at[i] == h->op_value[op])
                 return op;
     }
-    return ins_edge_write_op(h, t, k);
+    return ins_last_write(h, t, k);
 }
 
 struct ins_edge ins_edge_link(const struct ins_engine *e, uint32_t link)
@@ -72,7 +63,7 @@ struct ins_edge ins_edge_link(const struct ins_engine *e, uint32_t link)
         d = ins_edge_bare(from, to, INS_RW, INS_WHY_ANTI);
         d.key = ins_op_key(e->h, e->read_op[x]);
         d.from_op = e->read_op[x];
-        d.to_op = ins_edge_write_op(e->h, to, d.key);
+        d.to_op = ins_last_write(e->h, to, d.key);
         d.other = ins_read_writer(e, x);
         return d;
     case INS_LINK_OVER:
@@ -241,7 +232,7 @@ static void put_missed(struct ins_edge_writer *w, uint32_t read, ins_txn to, boo
     struct ins_edge rw = ins_edge_bare(e->read_txn[read], to, INS_RW, INS_WHY_ANTI);
     rw.key = ins_op_key(e->h, e->read_op[read]);
     rw.from_op = e->read_op[read];
-    rw.to_op = ins_edge_write_op(e->h, to, rw.key);
+    rw.to_op = ins_last_write(e->h, to, rw.key);
     rw.other = ins_read_writer(e, read);
     rw.path = INS_NONE;
     rw.n_path = older;

@@ -19,8 +19,6 @@ struct ins_edge_writer {
 bool ins_edges_init(struct ins_edge_writer *w);
 void ins_edges_release(struct ins_edge_writer *w);
 
-/* The final write of k by t. */
-uint32_t ins_edge_write_op(const struct ins_history *h, ins_txn t, ins_key k);
 /* A read, from that transaction. */
 struct ins_edge ins_edge_read(const struct ins_engine *e, ins_txn from, uint32_t read);
 /* What is known without a link: a read, session order, real time, or else a choice. */

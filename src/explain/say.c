@@ -242,14 +242,6 @@ void ins_say_version(struct ins_buf *b, const struct ins_history *h, uint32_t op
     say_op_value(b, h, op);
 }
 
-uint32_t ins_last_write(const struct ins_history *h, ins_txn t, ins_key k)
-{
-    for (uint32_t op = h->txn_op[t + 1]; op-- > h->txn_op[t];)
-        if (ins_is_write(h, op) && ins_op_key(h, op) == k)
-            return op;
-    return INS_NONE;
-}
-
 void ins_say_written(struct ins_buf *b, const struct ins_history *h, ins_txn t,
                      ins_key k)
 {

@@ -36,9 +36,6 @@ void ins_say_version(struct ins_buf *b, const struct ins_history *h, uint32_t op
 void ins_say_written(struct ins_buf *b, const struct ins_history *h, ins_txn t,
                      ins_key k);
 
-/* The last write of k in t, INS_NONE when there is none. */
-uint32_t ins_last_write(const struct ins_history *h, ins_txn t, ins_key k);
-
 /* "1,234,567" */
 void ins_say_count(struct ins_buf *b, uint64_t n);
 /* "0.2 ms", "1.35 s", "2 min 5 s" */

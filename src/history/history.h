@@ -205,6 +205,15 @@ static inline bool ins_from_nobody(uint32_t from)
     return from == INS_FROM_UNKNOWN || from >= INS_FROM_THIN_AIR;
 }
 
+/* The last write of k in t, INS_NONE when there is none. */
+static inline uint32_t ins_last_write(const struct ins_history *h, ins_txn t, ins_key k)
+{
+    for (uint32_t op = h->txn_op[t + 1]; op-- > h->txn_op[t];)
+        if (ins_writes_key(h, op, k))
+            return op;
+    return INS_NONE;
+}
+
 /* Committed, or observed to be. */
 static inline bool ins_counted(const struct ins_history *h, ins_txn t)
 {

@@ -27,14 +27,6 @@ struct survey {
 
 /* ---- edges ---- */
 
-static uint32_t write_op(const struct ins_history *h, ins_txn t, ins_key k)
-{
-    for (uint32_t op = h->txn_op[t + 1]; op-- > h->txn_op[t];)
-        if (ins_writes_key(h, op, k))
-            return op;
-    return INS_NONE;
-}
-
 /* An append of t to k that the longest list shows, else its last. */
 static uint32_t shown_append(const struct survey *s, ins_txn t, ins_key k)
 {
@@ -44,7 +36,7 @@ static uint32_t shown_append(const struct survey *s, ins_txn t, ins_key k)
         for (uint64_t i = list.len; ins_writes_key(h, op, k) && i-- > 0;)
             if (list.at[i] == h->op_value[op])
                 return op;
-    return write_op(h, t, k);
+    return ins_last_write(h, t, k);
 }
 
 static struct ins_edge data_edge(const struct survey *s, ins_txn from, ins_txn to,
@@ -52,8 +44,8 @@ static struct ins_edge data_edge(const struct survey *s, ins_txn from, ins_txn t
 {
     struct ins_edge d = ins_edge_bare(from, to, type, rule);
     d.key = k;
-    d.from_op = write_op(s->h, from, k);
-    d.to_op = write_op(s->h, to, k);
+    d.from_op = ins_last_write(s->h, from, k);
+    d.to_op = ins_last_write(s->h, to, k);
     return d;
 }
 
