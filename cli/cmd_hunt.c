@@ -128,13 +128,14 @@ static void tell_trial(const struct hunt *h, const struct hunt_trial *t)
 
 static void tell_findings(const struct hunt *h)
 {
-    (void)printf("%u findings in %u trials, %.0f s\n", h->findings, h->trials,
-                 h->budget_s - hunt_left(h));
+    (void)printf("%u finding%s in %u trials, %.0f s\n", h->findings,
+                 h->findings == 1 ? "" : "s", h->trials, h->budget_s - hunt_left(h));
     for (unsigned i = 0; i < h->findings; i++)
-        (void)printf("%u. %s: %s, seen %" PRIu64 " times: %s/%s/finding.md\n", i + 1,
+        (void)printf("%u. %s: %s, seen %" PRIu64 " time%s: %s/%s/finding.md\n", i + 1,
                      h->finding[i].cause,
                      h->finding[i].broken ? "BREAKS A PROMISE" : "no promise broken",
-                     h->finding[i].times, h->store, h->finding[i].dir);
+                     h->finding[i].times, h->finding[i].times == 1 ? "" : "s", h->store,
+                     h->finding[i].dir);
 }
 
 /* ---- the hunt ---- */

@@ -198,6 +198,10 @@ static bool write_account(const struct hunt *h, const struct pages *p,
                   a->seen->broken ? "the promise is broken"
                                   : "no promised level forbids it",
                   w->source);
+    if (!strcmp(a->seen->kind, "lost-commit"))
+        (void)fprintf(out, "| durability | %s |\n",
+                      *w->forgets ? w->forgets
+                                  : "**broken**: what was acknowledged must stay");
     if (a->again.runs)
         (void)fprintf(out, "| seen again | %u of %u runs |\n", a->again.seen,
                       a->again.runs);

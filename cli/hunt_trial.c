@@ -75,11 +75,13 @@ static struct insula_result *check(const struct insula_history *history,
     return insula_check(history, &how, error);
 }
 
-/* The weakest level that failed and counts.  On one server real time is not promised,
- * and only what is missing after a kill counts against it. */
-static const char *failed_level(const struct hunt *h, const struct hunt_trial *t,
+/* The weakest level that failed and counts.  A lost commit comes before all else.  On
+ * one server real time is not promised. */
+static const char *failed_level(const struct hunt *h,
                                 const struct insula_result *result)
 {
+    if (insula_result_lost_commits(result))
+        return "sser";
     static const char *const order[] = {"ci", "rc", "ra", "cc", "pc", "si", "ser"};
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
         const char *verdict = insula_result_verdict(result, order[i]);
@@ -88,10 +90,8 @@ static const char *failed_level(const struct hunt *h, const struct hunt_trial *t
     }
     const bool cluster =
         h->dbs > 1 || strstr(h->db[0], "galera") || strstr(h->db[0], "standbys=");
-    const bool killed = t->nemesis && strstr(t->nemesis, "kill");
     const char *verdict = insula_result_verdict(result, "sser");
-    const bool counts = cluster || (killed && !strcmp(t->workload, "fork"));
-    return counts && verdict && !strcmp(verdict, "fail") ? "sser" : NULL;
+    return cluster && verdict && !strcmp(verdict, "fail") ? "sser" : NULL;
 }
 
 /* ---- the cause ---- */
@@ -170,16 +170,16 @@ static char *json_of(const char *path, const struct insula_history *history,
 
 /* What only real time forbids has many shapes and one cause: something is seen late,
  * or not at all. */
-static void join_kinds(char *kind, size_t size, char *shape)
+static void join_kinds(char *kind, size_t size, char *shape, bool lost)
 {
     const char *suffix = strstr(kind, "-realtime");
-    if (!suffix || suffix[strlen("-realtime")])
+    if (!lost && (!suffix || suffix[strlen("-realtime")]))
         return;
-    (void)snprintf(kind, size, "stale-or-lost");
+    (void)snprintf(kind, size, lost ? "lost-commit" : "stale-read");
     shape[0] = 0;
 }
 
-static void name_cause(const struct hunt_trial *t, const char *small,
+static void name_cause(const struct hunt_trial *t, const char *small, bool lost,
                        struct hunt_seen *seen)
 {
     struct insula_error error = {0};
@@ -192,7 +192,7 @@ static void name_cause(const struct hunt_trial *t, const char *small,
         (void)field(at, "name", seen->kind, sizeof seen->kind);
         shape_of(at, shape, sizeof shape);
         nodes_of(at, nodes, sizeof nodes);
-        join_kinds(seen->kind, sizeof seen->kind, shape);
+        join_kinds(seen->kind, sizeof seen->kind, shape, lost);
     }
     (void)snprintf(seen->cause, sizeof seen->cause, "%s, %s%s%s%s%s",
                    *seen->kind ? seen->kind : seen->level, t->isolation,
@@ -228,20 +228,22 @@ static void judge(const struct hunt *h, const struct hunt_trial *t, const char *
         return;
     seen->ran = true;
     seen->score = score_of(&seen->outcome, result);
-    const char *level = failed_level(h, t, result);
+    const bool lost = insula_result_lost_commits(result) > 0;
+    const char *level = failed_level(h, result);
     if (level) {
         seen->failed = true;
         (void)snprintf(seen->level, sizeof seen->level, "%s", level);
         (void)snprintf(path, sizeof path, "%s/small.insula", dir);
         if (!insula_counterexample(history, result, level, NULL, path, &seen->error))
-            name_cause(t, path, seen);
+            name_cause(t, path, lost, seen);
         else
             (void)snprintf(seen->cause, sizeof seen->cause, "%s fails, %s", level,
                            t->isolation);
         const char *promised = seen->outcome.promised;
         const char *verdict =
             *promised ? insula_result_verdict(result, promised) : NULL;
-        seen->broken = verdict && !strcmp(verdict, "fail");
+        seen->broken =
+            (verdict && !strcmp(verdict, "fail")) || (lost && !*seen->outcome.forgets);
     }
     insula_result_free(result);
 }

@@ -311,6 +311,8 @@ INSULA_API int insula_result_status(const struct insula_result *result);
 /* How many anomalies of this name were found. */
 INSULA_API uint64_t insula_result_count(const struct insula_result *result,
                                         const char *anomaly);
+/* How many commits were acknowledged and then never seen by anybody who began later. */
+INSULA_API uint64_t insula_result_lost_commits(const struct insula_result *result);
 /* The name of the i-th kind that was found, NULL past the last. */
 INSULA_API const char *insula_result_found(const struct insula_result *result,
                                            unsigned i);

@@ -326,3 +326,40 @@ struct ins_promise ins_promise_find(const char *scheme, enum ins_isolation isola
             return table[i].promise;
     return (struct ins_promise){"", "nothing is known about this database", NULL};
 }
+
+static const struct forgetful {
+    const char *setting, *value, *source;
+} forgetful[] = {
+    {"synchronous_commit", "off",
+     "PostgreSQL 15 documentation, 30.4: with synchronous_commit=off a crash may lose "
+     "the most recent transactions"},
+    {"fsync", "off",
+     "PostgreSQL 15 documentation, 19.5.1: with fsync=off a crash may lose or corrupt "
+     "data"},
+    {"innodb_flush_log_at_trx_commit", "0",
+     "MariaDB documentation, innodb_flush_log_at_trx_commit: with 0 a crash may lose "
+     "the last second of transactions"},
+};
+
+/* Is it one of the words between commas? */
+static bool is_among(const char *word, const char *list)
+{
+    const size_t length = strlen(word);
+    for (const char *at = list;; at++) {
+        const size_t n = strcspn(at, ",");
+        if (n == length && !strncmp(at, word, n))
+            return true;
+        at += n;
+        if (!*at)
+            return false;
+    }
+}
+
+const char *ins_promise_forgets(const char *setting, const char *value)
+{
+    for (size_t i = 0; i < sizeof forgetful / sizeof forgetful[0]; i++)
+        if (!strcmp(forgetful[i].setting, setting) &&
+            is_among(forgetful[i].value, value))
+            return forgetful[i].source;
+    return NULL;
+}

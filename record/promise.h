@@ -16,4 +16,8 @@ struct ins_promise {
 struct ins_promise ins_promise_find(const char *scheme, enum ins_isolation isolation,
                                     const char *variant, bool rows);
 
+/* Where it is written that a crash may lose acknowledged commits with this setting;
+ * NULL when that is not known of it.  `value` may be several, with commas. */
+const char *ins_promise_forgets(const char *setting, const char *value);
+
 #endif

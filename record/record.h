@@ -92,6 +92,7 @@ struct ins_record_outcome {
     char promised[24];     /* level id, or "" when nothing is promised */
     char source[256];      /* where that promise is written */
     char alone[24];        /* what each node of a cluster promises alone */
+    char forgets[256];     /* why a crash may lose acknowledged commits, or "" */
     char isolation[64];    /* what the server calls it */
     char first_error[256]; /* the first unexpected answer, or "" */
     char hint[256];        /* what would help: most of the time was spent waiting */

@@ -393,6 +393,9 @@ static void add_setting(struct ins_record_outcome *outcome, const char *name,
                    length < sizeof s->name ? (int)length : (int)sizeof s->name - 1,
                    name);
     (void)snprintf(s->value, sizeof s->value, "%s", value);
+    const char *forgets = ins_promise_forgets(s->name, s->value);
+    if (forgets)
+        (void)snprintf(outcome->forgets, sizeof outcome->forgets, "%s", forgets);
 }
 
 static void describe(const struct recording *r, struct ins_record_outcome *outcome)

@@ -158,6 +158,11 @@ uint64_t insula_result_count(const struct insula_result *result, const char *ano
     return 0;
 }
 
+uint64_t insula_result_lost_commits(const struct insula_result *result)
+{
+    return result->result->lost_commits;
+}
+
 const char *insula_result_found(const struct insula_result *result, unsigned i)
 {
     for (int k = 0; k < INS_N_KINDS; k++)

@@ -216,24 +216,30 @@ static uint32_t txns_named(const struct ins_history *h, const struct ins_anomaly
     return n;
 }
 
+/* The higher, the better to show. */
+static int rank_of(const struct ins_anomaly *a, enum ins_level level)
+{
+    return a->breaks != level ? 0 : a->lost ? 2 : 1;
+}
+
 const struct ins_anomaly *ins_shrink_choose(const struct ins_result *r,
                                             const struct ins_history *h,
                                             enum ins_level level)
 {
     const struct ins_anomaly *best = NULL;
     uint32_t least = UINT32_MAX;
-    bool best_first = false;
+    int best_rank = 0;
     for (size_t i = 0; i < r->anomaly.len; i++) {
         const struct ins_anomaly *a = &r->anomaly.at[i];
         if (!(r->level[level].kinds & (UINT64_C(1) << a->kind)))
             continue;
-        const bool first = a->breaks == level;
-        const uint32_t n = first < best_first ? UINT32_MAX : txns_named(h, a);
-        if (n == UINT32_MAX || (first == best_first && n >= least))
+        const int rank = rank_of(a, level);
+        const uint32_t n = rank < best_rank ? UINT32_MAX : txns_named(h, a);
+        if (n == UINT32_MAX || (rank == best_rank && n >= least))
             continue;
         best = a;
         least = n;
-        best_first = first;
+        best_rank = rank;
     }
     return best;
 }

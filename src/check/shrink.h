@@ -16,8 +16,9 @@ enum ins_status ins_shrink(const struct ins_history *h, const struct ins_anomaly
                            enum ins_level level, struct ins_limit *limit,
                            struct ins_history **out, struct ins_error *err);
 
-/* The anomaly of `r` to show for `level`: the one that names fewest transactions among
- * those it is first broken by.  NULL when none is listed. */
+/* The anomaly of `r` to show for `level`: of those it is first broken by a lost commit
+ * before all others, and then the one that names fewest transactions.  NULL when none
+ * is listed. */
 const struct ins_anomaly *ins_shrink_choose(const struct ins_result *r,
                                             const struct ins_history *h,
                                             enum ins_level level);

@@ -52,6 +52,14 @@ lost_beside_skew() {
     [ "$(grep -c 'G-single-realtime: lost commit' <<<"$output")" = 25 ]
 }
 
+@test "a counterexample shows the lost commit, not a stale read beside it" {
+    printf '%s\n' 'insula 1' 'initial 0' 'a @10..20: w(s)=1' 'b @30..40: r(s)=0' 'b @50..60: r(s)=1' \
+        'e @1..2: w(k)=5' 'c @70..80: r(k)=5 w(k)=1' 'd @90..95: r(k)=5' >h.txt
+    run -1 "$INSULA" check -l sser --counterexample small.insula h.txt
+    grep -q 'w(k)=1' small.insula
+    ! grep -q '(s)' small.insula
+}
+
 @test "a write skew alone loses no commit" {
     lost_beside_skew 40 0 >h.txt
     [ "$(result h.txt '[.counts, .lost_commits]')" = '[{"G2-item":40},null]' ]

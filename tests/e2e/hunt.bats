@@ -53,7 +53,8 @@ load common
     [ -n "${BUDGET:-}" ] || skip "long"
     run "$INSULA" hunt -q --seed 1 --db 'postgres:?synchronous_commit=off' --budget "$BUDGET"
     echo "$output"
-    [[ $output == *"fault kill"* ]]
+    [[ $output == *"lost-commit"*"fault kill"* ]]
+    grep -q "^| durability | .*30.4" hunt/finding-*/finding.md
 }
 
 @test "Galera: lost updates" {
@@ -76,6 +77,6 @@ load common
     local status=0
     wait "$recorder" || status=$?
     [ "$status" = 130 ]
-    grep -q "findings in" out
+    grep -q "findings\? in" out
     [ -s hunt/hunt.state ]
 }

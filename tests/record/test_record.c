@@ -164,6 +164,18 @@ every_isolation_of_every_database_has_a_promise_with_its_source(void **state)
     assert_string_equal(on.level, "si");
 }
 
+static void a_setting_that_forgets_commits_is_known_with_its_source(void **state)
+{
+    (void)state;
+    assert_non_null(ins_promise_forgets("synchronous_commit", "off"));
+    assert_non_null(ins_promise_forgets("synchronous_commit", "remote_apply,off"));
+    assert_null(ins_promise_forgets("synchronous_commit", "on"));
+    assert_null(ins_promise_forgets("synchronous_commit", "officially,"));
+    assert_non_null(ins_promise_forgets("innodb_flush_log_at_trx_commit", "0"));
+    assert_null(ins_promise_forgets("innodb_flush_log_at_trx_commit", "1"));
+    assert_null(ins_promise_forgets("work_mem", "off"));
+}
+
 /* ---- workloads ---- */
 
 static const char *workload_name(unsigned i, char *buffer, size_t size)
@@ -714,6 +726,7 @@ int main(void)
         cmocka_unit_test(a_list_is_numbers_that_start_with_a_comma),
         cmocka_unit_test(
             every_isolation_of_every_database_has_a_promise_with_its_source),
+        cmocka_unit_test(a_setting_that_forgets_commits_is_known_with_its_source),
         cmocka_unit_test(every_workload_plans_the_same_from_the_same_seed),
         cmocka_unit_test(two_sessions_never_write_the_same_value),
         cmocka_unit_test(a_mini_transaction_reads_what_it_writes),
