@@ -3,8 +3,9 @@
  * With times, each transaction is an invocation and a completion, and all events stand
  * in the order of time, which is what real time is read from again.  What was not
  * committed has no end, so its completion stands right behind its invocation.  Without
- * times there are completions only, because an order of invocations would claim a real
- * time that nobody measured. */
+ * times, or when an order of events cannot say the same as they do, there are
+ * completions only, because an order of invocations would claim a real time that nobody
+ * measured. */
 #include "format/elle_lex.h"
 #include "format/loss.h"
 #include "format/readers.h"
@@ -25,6 +26,7 @@ struct writer {
     struct ins_buf *out;
     const struct style *style;
     bool numbered; /* sessions are processes by their number */
+    bool in_order; /* of time */
     uint64_t index;
 };
 
@@ -180,9 +182,9 @@ static void put_event(struct writer *w, ins_txn t, bool invoke)
     static const char *const types[] = {"ok", "fail", "info", "info"};
     const struct ins_history *h = w->h;
     const uint32_t s = h->txn_session[t];
-    const int64_t time = !h->txn_begin || h->order_only ? INS_NO_TIME
-                         : invoke                       ? h->txn_begin[t]
-                                                        : h->txn_end[t];
+    const int64_t time = !w->in_order || h->order_only ? INS_NO_TIME
+                         : invoke                      ? h->txn_begin[t]
+                                                       : h->txn_end[t];
     ins_buf_char(w->out, '{');
     put_field(w, "index", true);
     ins_buf_u64(w->out, w->index++);
@@ -289,36 +291,6 @@ static enum ins_status put_in_time_order(struct writer *w, struct ins_error *err
     return INS_OK;
 }
 
-static enum ins_status put_history(const struct ins_history *h, struct ins_buf *out,
-                                   const struct style *style, struct ins_error *err)
-{
-    struct writer w = {.h = h, .out = out, .style = style, .numbered = true};
-    for (uint32_t s = 0; s < h->n_sessions; s++) {
-        const struct ins_lit name = ins_history_session_lit(h, s);
-        w.numbered &= (name.kind == INS_LIT_UINT && name.number <= INT64_MAX) ||
-                      name.kind == INS_LIT_NEG;
-    }
-    if (h->has_times)
-        return put_in_time_order(&w, err);
-    for (ins_txn t = 1; t < h->n_txns; t++)
-        put_event(&w, t, false);
-    return INS_OK;
-}
-
-enum ins_status ins_edn_write(const struct ins_history *h, struct ins_buf *out,
-                              struct ins_error *err)
-{
-    return put_history(h, out, &edn, err);
-}
-
-enum ins_status ins_json_write(const struct ins_history *h, struct ins_buf *out,
-                               struct ins_error *err)
-{
-    return put_history(h, out, &json, err);
-}
-
-/* ---- what they cannot express ---- */
-
 /* Does an order of events say the same as the times of one session? */
 static bool session_fits(const struct ins_history *h, uint32_t s)
 {
@@ -344,11 +316,51 @@ static bool session_fits(const struct ins_history *h, uint32_t s)
 
 static bool times_fit(const struct ins_history *h)
 {
-    for (uint32_t s = 0; h->has_times && s < h->n_sessions; s++)
+    for (uint32_t s = 0; s < h->n_sessions; s++)
         if (!session_fits(h, s))
             return false;
     return true;
 }
+
+/* Also times that order nothing, such as the begin of a lone aborted transaction. */
+static bool has_any_time(const struct ins_history *h)
+{
+    for (ins_txn t = 1; h->txn_begin && t < h->n_txns; t++)
+        if (h->txn_begin[t] != INS_NO_TIME || h->txn_end[t] != INS_NO_TIME)
+            return true;
+    return false;
+}
+
+static enum ins_status put_history(const struct ins_history *h, struct ins_buf *out,
+                                   const struct style *style, struct ins_error *err)
+{
+    struct writer w = {.h = h, .out = out, .style = style, .numbered = true};
+    for (uint32_t s = 0; s < h->n_sessions; s++) {
+        const struct ins_lit name = ins_history_session_lit(h, s);
+        w.numbered &= (name.kind == INS_LIT_UINT && name.number <= INT64_MAX) ||
+                      name.kind == INS_LIT_NEG;
+    }
+    w.in_order = has_any_time(h) && times_fit(h);
+    if (w.in_order)
+        return put_in_time_order(&w, err);
+    for (ins_txn t = 1; t < h->n_txns; t++)
+        put_event(&w, t, false);
+    return INS_OK;
+}
+
+enum ins_status ins_edn_write(const struct ins_history *h, struct ins_buf *out,
+                              struct ins_error *err)
+{
+    return put_history(h, out, &edn, err);
+}
+
+enum ins_status ins_json_write(const struct ins_history *h, struct ins_buf *out,
+                               struct ins_error *err)
+{
+    return put_history(h, out, &json, err);
+}
+
+/* ---- what they cannot express ---- */
 
 static bool has_odd_keywords(const struct ins_history *h)
 {
@@ -365,7 +377,7 @@ enum ins_status ins_elle_can_express(const struct ins_history *h, struct ins_err
     if (has_odd_keywords(h))
         return ins_fail(err, INS_E_LOSSY, 0,
                         "keywords with blanks or brackets in them");
-    if (!times_fit(h))
+    if (has_any_time(h) && !times_fit(h))
         return ins_fail(
             err, INS_E_LOSSY, 0,
             "times of transactions that overlap in their session, or that "

@@ -38,3 +38,22 @@ counts() {
     "$INSULA" convert --lossy -t dbcop h.insula h.bincode
     "$INSULA" stats --json h.bincode | jq -e '.transactions.indeterminate == 0'
 }
+
+@test "times that order nothing are kept as well" {
+    printf 'insula 1\ninitial nil\n0 7 @5..: w(1)=2 abort\n' >h.insula
+    for format in edn json; do
+        "$INSULA" convert -t $format h.insula h.$format
+        [ "$("$INSULA" convert -t insula h.$format - | grep -c '@5\.\.: w(1)=2 abort')" = 1 ]
+    done
+}
+
+@test "--lossy claims no real time that was not measured" {
+    # 1 has not ended when 2 begins, as far as anybody knows; 2 does not see it.
+    printf 'insula 1\ninitial 0\n0 1 @0..: w(1)=2\n1 2 @10..20: r(1)=0\n' >h.insula
+    "$INSULA" check -q -l sser h.insula
+    run -3 "$INSULA" convert -t edn h.insula h.edn
+    [[ $output == *"only some transactions have"* ]]
+    "$INSULA" convert --lossy -t edn h.insula h.edn
+    run "$INSULA" check -l sser h.edn
+    [ "$status" != 1 ]
+}

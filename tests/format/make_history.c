@@ -100,8 +100,10 @@ static void add_times_in_order(struct ins_builder *b, struct ins_rng *rng, uint3
     const int64_t begin = least > *floor ? least : *floor + 1;
     const int64_t end = begin + ins_rng_below(rng, 12);
     const bool committed = status == INS_COMMITTED;
-    ins_builder_times(b, txn, ins_rng_below(rng, 8) ? begin : INS_NO_TIME,
-                      committed || ins_rng_below(rng, 2) ? end : INS_NO_TIME);
+    /* One after the other: the same histories with every compiler. */
+    const bool begins = ins_rng_below(rng, 8);
+    const bool ends = committed || ins_rng_below(rng, 2);
+    ins_builder_times(b, txn, begins ? begin : INS_NO_TIME, ends ? end : INS_NO_TIME);
     *floor = committed ? end : begin;
 }
 
