@@ -10,10 +10,17 @@
 #include <unistd.h>
 
 static const char levels[] = "ci,rc,ra,cc,pc,si,ser,sser";
+static const char timeless[] = "ci,rc,ra,cc,pc,si,ser";
 
 void hunt_drop(const char *dir)
 {
     recording_drop(dir);
+}
+
+/* On one server real time is not promised. */
+static bool counts_real_time(const struct hunt *h)
+{
+    return h->dbs > 1 || strstr(h->db[0], "galera") || strstr(h->db[0], "standbys=");
 }
 
 static struct ins_record_options options_of(const struct hunt *h,
@@ -39,6 +46,8 @@ static struct ins_record_options options_of(const struct hunt *h,
         .heal_command = h->o->list[OPT_heal_command],
         .heal_commands = h->o->given[OPT_heal_command],
         .seed = t->seed,
+        .online = opt_given(h->o, OPT_online),
+        .online_levels = counts_real_time(h) ? levels : timeless,
         .table = h->o->text[OPT_table],
         .dir = dir,
         .stop = interrupt_seen,
@@ -75,8 +84,7 @@ static struct insula_result *check(const struct insula_history *history,
     return insula_check(history, &how, error);
 }
 
-/* The weakest level that failed and counts.  A lost commit comes before all else.  On
- * one server real time is not promised. */
+/* The weakest level that failed and counts.  A lost commit comes before all else. */
 static const char *failed_level(const struct hunt *h,
                                 const struct insula_result *result)
 {
@@ -88,10 +96,8 @@ static const char *failed_level(const struct hunt *h,
         if (verdict && !strcmp(verdict, "fail"))
             return order[i];
     }
-    const bool cluster =
-        h->dbs > 1 || strstr(h->db[0], "galera") || strstr(h->db[0], "standbys=");
     const char *verdict = insula_result_verdict(result, "sser");
-    return cluster && verdict && !strcmp(verdict, "fail") ? "sser" : NULL;
+    return counts_real_time(h) && verdict && !strcmp(verdict, "fail") ? "sser" : NULL;
 }
 
 /* ---- the cause ---- */

@@ -40,6 +40,24 @@ struct display {
     double last_s, rate;
 };
 
+static double lag_of(const struct ins_record_progress *now)
+{
+    const double lag = now->seconds - (double)now->online->up_to / 1e9;
+    return lag > 0 ? lag : 0;
+}
+
+/* What the monitor says, for the line: "; checked, 0.1 s behind: rc ra si! ser?". */
+static void describe_online(const struct ins_record_progress *now, char *text,
+                            size_t size)
+{
+    text[0] = 0;
+    if (now->online && now->online->error[0])
+        (void)snprintf(text, size, "; no monitor: %s", now->online->error);
+    else if (now->online)
+        (void)snprintf(text, size, "; %.1f s behind: %s", lag_of(now),
+                       now->online->verdicts);
+}
+
 static void show(void *context, const struct ins_record_progress *now)
 {
     struct display *d = context;
@@ -48,9 +66,15 @@ static void show(void *context, const struct ins_record_progress *now)
             stderr,
             "{\"phase\": \"record\", \"seconds\": %.3f, \"committed\": %" PRIu64
             ", \"aborted\": %" PRIu64 ", \"unknown\": %" PRIu64 ", \"errors\": %" PRIu64
-            ", \"faults\": %" PRIu64 ", \"txns\": %" PRIu64 ", \"busy_s\": %.6f}\n",
+            ", \"faults\": %" PRIu64 ", \"txns\": %" PRIu64 ", \"busy_s\": %.6f",
             now->seconds, now->committed, now->aborted, now->unknown, now->errors,
             now->faults, now->txns, now->busy_s);
+    if (d->json && now->online)
+        (void)fprintf(stderr,
+                      ", \"checked\": %" PRIu64 ", \"lag_s\": %.3f, \"so_far\": \"%s\"",
+                      now->online->transactions, lag_of(now), now->online->verdicts);
+    if (d->json)
+        (void)fputs("}\n", stderr);
     if (!d->on)
         return;
     uint64_t done = now->committed + now->aborted + now->unknown;
@@ -59,18 +83,17 @@ static void show(void *context, const struct ins_record_progress *now)
         d->last_done = done;
         d->last_s = now->seconds;
     }
-    char share[32] = "", faults[32] = "", line[256];
-    if (now->faults)
-        (void)snprintf(faults, sizeof faults, ", %" PRIu64 " faults", now->faults);
+    char share[32] = "", online[320], line[640];
+    describe_online(now, online, sizeof online);
     if (now->txns)
         (void)snprintf(share, sizeof share, " %3.0f%%",
                        100 * (double)done / (double)now->txns);
     (void)snprintf(line, sizeof line,
                    "recording%s %.0f s, %.0f txn/s: %" PRIu64 " committed, %" PRIu64
                    " aborted, %" PRIu64 " unknown, %" PRIu64 " errors, %" PRIu64
-                   " faults",
+                   " faults%s",
                    share, now->seconds, d->rate, now->committed, now->aborted,
-                   now->unknown, now->errors, now->faults);
+                   now->unknown, now->errors, now->faults, online);
     (void)fprintf(stderr, "\r\033[K%.*s", (int)term_width(stderr) - 1, line);
     (void)fflush(stderr);
     d->drawn = true;
@@ -112,10 +135,25 @@ static struct ins_record_options options_of(const struct options *o, const char 
         .promise =
             opt_given(o, OPT_promise) ? insula_level_id(o->text[OPT_promise]) : NULL,
         .answer_s = o->number[OPT_answer_timeout],
+        .online = opt_given(o, OPT_online),
+        .keep_going = opt_given(o, OPT_keep_going),
+        .online_levels = opt_given(o, OPT_levels) ? o->text[OPT_levels] : NULL,
         .table = o->text[OPT_table],
         .dir = dir,
         .stop = interrupt_seen,
     };
+}
+
+static void tell_online(const struct ins_record_online *online)
+{
+    if (online->error[0])
+        (void)fprintf(stderr, "insula: not checked while it ran: %s\n", online->error);
+    if (online->violated[0])
+        (void)fprintf(stderr,
+                      "insula: %s was violated after %" PRIu64
+                      " transactions, seen at %.1f s%s\n",
+                      online->violated, online->violated_at, online->violated_s,
+                      online->stopped ? ": stopped there" : "");
 }
 
 static void tell(const struct options *o, const struct ins_record_outcome *outcome)
@@ -137,6 +175,7 @@ static void tell(const struct options *o, const struct ins_record_outcome *outco
     if (t->errors)
         (void)fprintf(stderr, "insula: %" PRIu64 " unexpected errors, the first: %s\n",
                       t->errors, outcome->first_error);
+    tell_online(&outcome->online);
     if (outcome->hint[0])
         (void)fprintf(stderr, "insula: most of the time was spent waiting: %s\n",
                       outcome->hint);

@@ -29,6 +29,17 @@ int ins_journal_open(struct ins_journal *j, const char *dir, unsigned number,
                         strerror_r(errno, reason, sizeof reason));
 }
 
+int ins_journal_follow(const char *dir, unsigned number, struct insula_error *error)
+{
+    char path[4096], reason[128];
+    (void)snprintf(path, sizeof path, "%s/journal/%u", dir, number);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        (void)ins_rec_fail(error, INSULA_E_IO, "cannot read %s: %s", path,
+                           strerror_r(errno, reason, sizeof reason));
+    return fd;
+}
+
 void ins_journal_close(struct ins_journal *j)
 {
     if (j->fd >= 0)

@@ -58,4 +58,18 @@ void ins_journal_rows(struct ins_journal *j, enum ins_row_form form,
 bool ins_journal_end(struct ins_journal *j, enum ins_outcome outcome, int64_t time,
                      unsigned ran);
 
+/* ---- reading it back ---- */
+
+#define INS_JOURNAL_NODE 64
+
+/* Open dir/journal/number for reading while it is written; below 0 on failure. */
+int ins_journal_follow(const char *dir, unsigned number, struct insula_error *error);
+
+/* The number at *at, which moves behind it. */
+bool ins_journal_number(char **at, int64_t *value);
+/* A first line, from behind its "b ": the plan has its operations then, and `node` is
+ * "" when it names none.  NULL, or what was expected instead. */
+const char *ins_journal_read_begin(char *at, bool rows, int64_t *begin,
+                                   char node[INS_JOURNAL_NODE], struct ins_plan *plan);
+
 #endif

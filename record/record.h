@@ -28,6 +28,18 @@ enum ins_isolation {
 const char *ins_isolation_name(unsigned i);
 bool ins_isolation_parse(const char *name, enum ins_isolation *isolation);
 
+/* What a monitor says of a run while it is recorded. */
+struct ins_record_online {
+    uint64_t transactions; /* that it has seen */
+    int64_t up_to;         /* ns: it has seen all that completed before */
+    char verdicts[128];    /* "rc ra cc si! ser?": ! violated, ? open */
+    char violated[24];     /* the first level that was found violated and matters */
+    uint64_t violated_at;  /* after so many transactions */
+    double violated_s;
+    bool stopped;    /* that ended the run */
+    char error[256]; /* why there is no monitor any more, or "" */
+};
+
 struct ins_record_progress {
     double seconds;
     uint64_t committed, aborted, unknown;
@@ -35,6 +47,7 @@ struct ins_record_progress {
     uint64_t faults; /* of the nemesis */
     uint64_t txns;   /* asked for, or 0 */
     double busy_s;   /* what all transactions took, together */
+    const struct ins_record_online *online; /* or NULL */
 };
 
 /* Zero means the default in brackets. */
@@ -68,8 +81,12 @@ struct ins_record_options {
     uint64_t seed;
     const char *promise; /* level that the database promises [what promise.c says] */
     double answer_s;     /* how long a client of exec: may take to answer [30] */
-    const char *table;   /* name of the table that is made and dropped [insula] */
-    const char *dir;     /* the store directory; must exist */
+    /* Check while it is recorded.  A violation of one of online_levels, or without them
+     * of what is promised, ends the run unless keep_going. */
+    bool online, keep_going;
+    const char *online_levels;
+    const char *table; /* name of the table that is made and dropped [insula] */
+    const char *dir;   /* the store directory; must exist */
     /* When it says true, the sessions end their transaction and stop; may be NULL. */
     bool (*stop)(void);
     /* Called about five times a second from the calling thread; may be NULL. */
@@ -84,6 +101,7 @@ struct ins_record_setting {
 
 struct ins_record_outcome {
     struct ins_record_progress total;
+    struct ins_record_online online;
     struct ins_record_setting setting[32];
     unsigned settings;
     uint64_t seed;

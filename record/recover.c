@@ -19,7 +19,7 @@ struct reader {
     /* The transaction whose first line was read. */
     bool open;
     int64_t begin;
-    char node[64];
+    char node[INS_JOURNAL_NODE];
     struct ins_plan plan;
     bool nil;                       /* what is 0 before anybody writes becomes nil */
     struct insula_literal *element; /* of a list */
@@ -35,71 +35,12 @@ static int malformed(struct reader *r, const char *expected)
                         (unsigned long long)r->line, expected);
 }
 
-static bool number(char **at, int64_t *value)
-{
-    char *end;
-    errno = 0;
-    *value = strtoll(*at, &end, 10);
-    if (end == *at || errno)
-        return false;
-    *at = end;
-    return true;
-}
-
-/* A statement on rows: "i5,17", "qk0,9".  False when it is none. */
-static bool read_statement(char **at, struct ins_plan_op *op)
-{
-    for (int form = 0; form < INS_ROW_FORMS; form++) {
-        const char *letters = ins_row_letters((enum ins_row_form)form);
-        if (strncmp(*at, letters, strlen(letters)) != 0)
-            continue;
-        op->kind = INS_ROWS;
-        op->form = (enum ins_row_form)form;
-        *at += strlen(letters);
-        for (unsigned i = 0; i < ins_row_arguments(op->form); i++)
-            if ((i && *(*at)++ != ',') || !number(at, &op->argument[i]))
-                return false;
-        return true;
-    }
-    return false;
-}
-
 static int read_begin(struct reader *r, char *at)
 {
-    r->plan.count = 0;
-    if (!number(&at, &r->begin))
-        return malformed(r, "a time");
-    r->node[0] = 0;
-    if (at[0] == ' ' && at[1] == '@') {
-        size_t length = strcspn(at + 2, " ");
-        (void)snprintf(r->node, sizeof r->node, "%.*s", (int)length, at + 2);
-        at += 2 + length;
-    }
-    while (*at == ' ') {
-        static const char letters[] = "rwla";
-        static const enum ins_op_choice kinds[] = {INS_READ, INS_WRITE, INS_READ_LIST,
-                                                   INS_APPEND};
-        const char *letter = at[1] ? strchr(letters, at[1]) : NULL;
-        if ((!letter && !r->rows) || r->plan.count == INS_PLAN_MAX)
-            return malformed(r, "an operation");
-        struct ins_plan_op *op = &r->plan.op[r->plan.count++];
-        if (r->rows) {
-            at++;
-            if (!read_statement(&at, op))
-                return malformed(r, "a statement on rows");
-            continue;
-        }
-        op->kind = kinds[letter - letters];
-        at += 2;
-        bool writes = op->kind == INS_WRITE || op->kind == INS_APPEND;
-        if (!number(&at, &op->key) ||
-            (writes && (*at++ != '=' || !number(&at, &op->value))))
-            return malformed(r, "key or key=value");
-    }
-    if (*at)
-        return malformed(r, "the end of the line");
-    r->open = true;
-    return 0;
+    const char *expected =
+        ins_journal_read_begin(at, r->rows, &r->begin, r->node, &r->plan);
+    r->open = !expected;
+    return expected ? malformed(r, expected) : 0;
 }
 
 static int add_list(struct reader *r, unsigned txn, int64_t key, char **at)
@@ -109,7 +50,7 @@ static int add_list(struct reader *r, unsigned txn, int64_t key, char **at)
         return malformed(r, "a list");
     while (**at != ']') {
         int64_t value;
-        if (!number(at, &value))
+        if (!ins_journal_number(at, &value))
             return malformed(r, "a number in a list");
         if (count == r->elements) {
             size_t size = r->elements ? 2 * r->elements : 256;
@@ -197,7 +138,7 @@ static int add_query(struct reader *r, unsigned txn, const struct ins_plan_op *o
         ++*at;
     while (known && **at != '}') {
         int64_t key, value;
-        if (!number(at, &key) || *(*at)++ != '=' || !number(at, &value))
+        if (!ins_journal_number(at, &key) || *(*at)++ != '=' || !ins_journal_number(at, &value))
             return malformed(r, "a row, key=value");
         if (r->lost)
             ins_lost_read(r->lost, key, value, false);
@@ -222,7 +163,7 @@ static int add_statement(struct reader *r, unsigned txn, const struct ins_plan_o
         return add_query(r, txn, op, at);
     int64_t changed = -1;
     if (*at && **at == ' ') {
-        if ((*at)[1] != '#' || (*at += 2, !number(at, &changed)) || changed < 0)
+        if ((*at)[1] != '#' || (*at += 2, !ins_journal_number(at, &changed)) || changed < 0)
             return malformed(r, "a number of rows");
     }
     add_change(r, txn, op, changed);
@@ -268,7 +209,7 @@ static int add_operation(struct reader *r, unsigned txn, const struct ins_plan_o
         return add_list(r, txn, op->key, at);
     } else {
         int64_t value;
-        if (!number(at, &value))
+        if (!ins_journal_number(at, &value))
             return malformed(r, "a value");
         if (r->lost)
             ins_lost_read(r->lost, op->key, value, false);
@@ -289,7 +230,7 @@ static int add_transaction(struct reader *r, char letter, char *at)
 {
     int64_t end = INSULA_NO_TIME, ran = r->plan.count;
     if (at &&
-        (!number(&at, &end) || !number(&at, &ran) || ran < 0 || ran > r->plan.count))
+        (!ins_journal_number(&at, &end) || !ins_journal_number(&at, &ran) || ran < 0 || ran > r->plan.count))
         return malformed(r, "a time and a number of operations");
     unsigned txn = insula_begin(r->builder, r->session);
     for (unsigned i = 0; i < ran; i++)

@@ -5,6 +5,7 @@
 #include "fail.h"
 #include "nemesis.h"
 #include "net.h"
+#include "online.h"
 #include "promise.h"
 
 #include <errno.h>
@@ -42,6 +43,7 @@ struct recording {
     struct ins_runlog log;
     struct ins_run run;
     struct ins_nemesis nemesis;
+    struct ins_online *online;   /* or NULL */
     struct ins_session *session; /* then one for each node, for the final read */
     unsigned started;            /* threads */
     bool reads[INS_NODES];       /* nodes for sessions that only read */
@@ -214,7 +216,23 @@ static int connect_sessions(struct recording *r, struct insula_error *error)
     return 0;
 }
 
-static int start_threads(struct recording *r, struct insula_error *error)
+/* Follow the run, if that was asked for. */
+static int start_online(struct recording *r, struct ins_record_outcome *outcome,
+                        struct insula_error *error)
+{
+    if (!r->options.online)
+        return 0;
+    if (r->work.rows) {
+        (void)snprintf(outcome->online.error, sizeof outcome->online.error,
+                       "statements on rows are judged in the end");
+        return 0;
+    }
+    r->online = ins_online_start(&r->run, r->session, outcome->promised, error);
+    return error->status;
+}
+
+static int start_threads(struct recording *r, struct ins_record_outcome *outcome,
+                         struct insula_error *error)
 {
     double limit = r->options.time_limit_s;
     /* The clock of the history starts with the first transaction. */
@@ -225,6 +243,8 @@ static int start_threads(struct recording *r, struct insula_error *error)
                    "%s, %s, workload %s, %u sessions, seed %" PRIu64, r->target.name,
                    r->target.level_name, r->work.workload->name, r->options.sessions,
                    r->options.seed);
+    if (start_online(r, outcome, error))
+        return error->status;
     for (unsigned i = 0; i < r->options.sessions; i++, r->started++)
         if (pthread_create(&r->session[i].thread, NULL, ins_session_main,
                            &r->session[i])) {
@@ -263,14 +283,18 @@ static int supervise(struct recording *r, struct insula_error *error)
             ins_nemesis_end(&r->nemesis);
         }
         int64_t now = ins_runlog_now(&r->log);
-        if (now >= r->run.deadline)
+        if (now >= r->run.deadline || atomic_load(&r->run.stop))
             ins_nemesis_end(&r->nemesis);
-        else if (!atomic_load(&r->run.stop) &&
-                 ins_nemesis_step(&r->nemesis, atomic_load(&r->run.answered), error))
+        else if (ins_nemesis_step(&r->nemesis, atomic_load(&r->run.answered), error))
             atomic_store(&r->run.stop, true);
         if (r->options.progress && now - shown >= 200000000) {
             struct ins_record_progress state;
+            struct ins_record_online online;
             count(r, &state);
+            if (r->online) {
+                ins_online_look(r->online, &online);
+                state.online = &online;
+            }
             r->options.progress(r->options.progress_context, &state);
             shown = now;
         }
@@ -328,6 +352,8 @@ static void join_sessions(struct recording *r, struct ins_record_outcome *outcom
 {
     for (unsigned i = 0; i < r->started; i++)
         (void)pthread_join(r->session[i].thread, NULL);
+    if (r->online)
+        ins_online_finish(r->online, &outcome->online);
     if (!r->started)
         return;
     struct insula_error late = {0};
@@ -439,7 +465,7 @@ int ins_record_run(const struct ins_record_options *options,
     r->nemesis.draw = ins_draw_stream(options->seed, 0);
     if (!ins_runlog_open(&r->log, options->dir, error) && !prepare(r, error)) {
         describe(r, outcome);
-        if (!connect_sessions(r, error) && !start_threads(r, error))
+        if (!connect_sessions(r, error) && !start_threads(r, outcome, error))
             (void)supervise(r, error);
         atomic_store(&r->run.stop, r->run.stop || error->status);
         join_sessions(r, outcome, error);

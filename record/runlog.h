@@ -4,6 +4,7 @@
  *     {"time": NS, "event": "kill", "node": "n1", "message": "..."}   restart, pause,
  *                  continue, partition, isolate, loss, slow, heal, or the user's name;
  *                  the node only in a cluster
+ *     {"time": NS, "event": "violated", "message": "..."}    with --online
  *     {"time": NS, "event": "final-read", "message": "..."}  all nodes were read
  *     {"time": NS, "event": "up", "message": "..."}          it answers again
  *     {"time": NS, "event": "error", "session": N, "message": "..."}   lost, reconnect

@@ -337,6 +337,7 @@ void *ins_session_main(void *argument)
             break;
     }
     ins_session_release(s);
+    atomic_store(&s->over, true);
     atomic_fetch_sub(&run->running, 1);
     return NULL;
 }

@@ -45,6 +45,7 @@ struct ins_session {
     unsigned told;             /* errors that were logged */
     char first_error[256];     /* the first unexpected answer */
     struct insula_error fatal; /* why it ended early */
+    atomic_bool over;          /* its journal is complete */
     /* Keep two sessions' counters out of one cache line. */
     char padding[64];
 };
