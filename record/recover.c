@@ -138,7 +138,8 @@ static int add_query(struct reader *r, unsigned txn, const struct ins_plan_op *o
         ++*at;
     while (known && **at != '}') {
         int64_t key, value;
-        if (!ins_journal_number(at, &key) || *(*at)++ != '=' || !ins_journal_number(at, &value))
+        if (!ins_journal_number(at, &key) || *(*at)++ != '=' ||
+            !ins_journal_number(at, &value))
             return malformed(r, "a row, key=value");
         if (r->lost)
             ins_lost_read(r->lost, key, value, false);
@@ -163,7 +164,8 @@ static int add_statement(struct reader *r, unsigned txn, const struct ins_plan_o
         return add_query(r, txn, op, at);
     int64_t changed = -1;
     if (*at && **at == ' ') {
-        if ((*at)[1] != '#' || (*at += 2, !ins_journal_number(at, &changed)) || changed < 0)
+        if ((*at)[1] != '#' || (*at += 2, !ins_journal_number(at, &changed)) ||
+            changed < 0)
             return malformed(r, "a number of rows");
     }
     add_change(r, txn, op, changed);
@@ -229,8 +231,8 @@ static unsigned new_session(struct reader *r, unsigned id)
 static int add_transaction(struct reader *r, char letter, char *at)
 {
     int64_t end = INSULA_NO_TIME, ran = r->plan.count;
-    if (at &&
-        (!ins_journal_number(&at, &end) || !ins_journal_number(&at, &ran) || ran < 0 || ran > r->plan.count))
+    if (at && (!ins_journal_number(&at, &end) || !ins_journal_number(&at, &ran) ||
+               ran < 0 || ran > r->plan.count))
         return malformed(r, "a time and a number of operations");
     unsigned txn = insula_begin(r->builder, r->session);
     for (unsigned i = 0; i < ran; i++)
