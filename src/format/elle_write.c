@@ -101,59 +101,64 @@ static void put_list(const struct writer *w, uint32_t op)
     ins_buf_char(w->out, ']');
 }
 
-/* Is it what the register starts as, which is nil here, or nil itself? */
-static bool starts_as(const struct ins_history *h, uint32_t op)
+/* Is it the initial value of a register, which is nil here?  Where there are rows an
+ * event of its own states initial values, and nil is a row that is not there. */
+static bool is_start(const struct ins_history *h, ins_key k, uint64_t word)
 {
-    const ins_key k = ins_op_key(h, op);
-    const uint64_t word = h->op_value[op];
-    return ((h->key_flags[k] & INS_KEY_HAS_INIT) && h->key_init[k] == word) ||
-           ins_history_value_lit(h, word).kind == INS_LIT_NIL;
+    return !h->statements.n && !ins_is_list_key(h, k) &&
+           (h->key_flags[k] & INS_KEY_HAS_INIT) && h->key_init[k] == word;
 }
 
-/* A register's value; its initial value is nil here. */
 static void put_value(const struct writer *w, ins_key k, uint64_t word)
 {
-    const struct ins_history *h = w->h;
-    if (!ins_is_list_key(h, k) && (h->key_flags[k] & INS_KEY_HAS_INIT) &&
-        h->key_init[k] == word)
+    if (is_start(w->h, k, word))
         ins_buf_text(w->out, w->style->nil);
     else
-        put_lit(w, ins_history_value_lit(h, word));
+        put_lit(w, ins_history_value_lit(w->h, word));
 }
 
-/* Outside :ok events nil means that there was no result, unless the event says that all
- * of its reads have one. */
-static bool reads_nil(const struct ins_history *h, ins_txn t)
+/* Does the result of a query, or of a read that returned nil, count in an event that is
+ * not :ok only if the event says that all of its reads have one? */
+static bool has_doubtful_results(const struct ins_history *h, ins_txn t)
 {
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
-        if (!ins_is_write(h, op) && !ins_is_unknown(h, op) &&
-            !ins_is_list_key(h, ins_op_key(h, op)) && starts_as(h, op))
+        if (ins_op_kind(h, op) == INS_OP_READ &&
+            !ins_is_list_key(h, ins_op_key(h, op)) &&
+            (is_start(h, ins_op_key(h, op), h->op_value[op]) ||
+             ins_history_value_lit(h, h->op_value[op]).kind == INS_LIT_NIL))
+            return true;
+    for (uint32_t s = ins_history_first_statement(h, t);
+         s < h->statements.n && h->statements.at[s].txn == t; s++)
+        if (h->statements.at[s].kind == INS_QUERY && !h->statements.at[s].no_effect)
             return true;
     return false;
 }
 
-static void put_operations(const struct writer *w, ins_txn t, bool results)
+/* The bracket of an operation and its name. */
+static void open_operation(const struct writer *w, const char *name, bool first)
+{
+    if (!first)
+        ins_buf_text(w->out, w->style->space);
+    ins_buf_char(w->out, '[');
+    put_name(w, name);
+    ins_buf_text(w->out, w->style->space);
+}
+
+/* How much of the results an event shows. */
+enum results { RESULTS_NONE, RESULTS_SOME, RESULTS_ALL };
+
+static void put_operation(const struct writer *w, uint32_t op, enum results results,
+                          bool first)
 {
     const struct ins_history *h = w->h;
-    const char *between = "";
-    const bool all_known =
-        results && (h->txn_status[t] == INS_COMMITTED || reads_nil(h, t));
-    ins_buf_char(w->out, '[');
-    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-        const ins_key k = ins_op_key(h, op);
-        const bool write = ins_is_write(h, op), list = ins_is_list_key(h, k);
-        if (ins_op_kind(h, op) == INS_OP_READ_AMONG)
-            continue; /* lost */
-        ins_buf_text(w->out, between);
-        between = w->style->space;
-        ins_buf_char(w->out, '[');
-        put_name(w, !write ? "r" : list ? "append" : "w");
-        ins_buf_text(w->out, w->style->space);
-        put_lit(w, ins_history_key_lit(h, k));
-        if (all_known && ins_is_unknown(h, op)) {
-            ins_buf_char(w->out, ']'); /* nil would be a result here */
-            continue;
-        }
+    const ins_key k = ins_op_key(h, op);
+    const bool write = ins_is_write(h, op), list = ins_is_list_key(h, k);
+    const bool gone =
+        write && !list && h->statements.n && ins_value_is_absent(h, h->op_value[op]);
+    open_operation(w, gone ? "delete" : !write ? "r" : list ? "append" : "w", first);
+    put_lit(w, ins_history_key_lit(h, k));
+    /* where all results are known nil would be one */
+    if (!gone && !(results == RESULTS_ALL && ins_is_unknown(h, op))) {
         ins_buf_text(w->out, w->style->space);
         if (!write && (!results || ins_is_unknown(h, op)))
             ins_buf_text(w->out, w->style->nil);
@@ -161,7 +166,108 @@ static void put_operations(const struct writer *w, ins_txn t, bool results)
             put_list(w, op);
         else
             put_value(w, k, h->op_value[op]);
-        ins_buf_char(w->out, ']');
+    }
+    ins_buf_char(w->out, ']');
+}
+
+/* ---- statements ---- */
+
+static void put_row(const struct writer *w, ins_key k, uint64_t value, bool first)
+{
+    const struct ins_lit key = ins_history_key_lit(w->h, k);
+    const bool quote = w->style->json && key.kind == INS_LIT_UINT;
+    if (!first)
+        ins_buf_text(w->out, w->style->separator);
+    if (quote)
+        ins_buf_char(w->out, '"');
+    put_lit(w, key);
+    if (quote)
+        ins_buf_char(w->out, '"');
+    ins_buf_text(w->out, w->style->json ? ":" : " ");
+    put_lit(w, ins_history_value_lit(w->h, value));
+}
+
+static void put_predicate(const struct writer *w, const struct ins_condition *c)
+{
+    if (c->kind != INS_COND_EQUAL && c->kind != INS_COND_MODULO) {
+        put_name(w, "true");
+        return;
+    }
+    open_operation(w, c->kind == INS_COND_EQUAL ? "=" : "mod", true);
+    put_lit(w, ins_history_value_lit(w->h, c->a));
+    if (c->kind == INS_COND_MODULO) {
+        ins_buf_text(w->out, w->style->space);
+        put_lit(w, ins_history_value_lit(w->h, c->b));
+    }
+    ins_buf_char(w->out, ']');
+}
+
+static void put_query(const struct writer *w, const struct ins_statement *s,
+                      enum results results, bool first)
+{
+    const struct ins_history *h = w->h;
+    open_operation(w, "rp", first);
+    put_predicate(w, &s->value);
+    ins_buf_text(w->out, w->style->space);
+    if (!results || s->no_effect) {
+        ins_buf_text(w->out, w->style->nil);
+    } else {
+        ins_buf_char(w->out, '{');
+        for (uint32_t op = s->op, n = 0; op < s->op + s->n_ops; op++)
+            if (ins_op_kind(h, op) == INS_OP_READ)
+                put_row(w, ins_op_key(h, op), h->op_value[op], !n++);
+        ins_buf_char(w->out, '}');
+    }
+    ins_buf_char(w->out, ']');
+}
+
+/* What of it the format has no word for is lost, see not_sayable. */
+static void put_statement(const struct writer *w, const struct ins_statement *s,
+                          enum results results, bool *first)
+{
+    const struct ins_history *h = w->h;
+    if (s->kind == INS_QUERY) {
+        put_query(w, s, results, *first);
+        *first = false;
+        return;
+    }
+    for (uint32_t op = s->op; op < s->op + s->n_ops; op++) {
+        if (ins_op_kind(h, op) == INS_OP_READ_AMONG)
+            continue;
+        if (s->kind == INS_INSERT) {
+            open_operation(w, "insert", *first);
+            put_lit(w, ins_history_key_lit(h, ins_op_key(h, op)));
+            ins_buf_text(w->out, w->style->space);
+            put_lit(w, ins_history_value_lit(h, h->op_value[op]));
+            ins_buf_char(w->out, ']');
+        } else {
+            put_operation(w, op, results, *first);
+        }
+        *first = false;
+    }
+}
+
+static void put_operations(const struct writer *w, ins_txn t, bool show)
+{
+    const struct ins_history *h = w->h;
+    const struct ins_statements *const all = &h->statements;
+    const enum results results =
+        !show ? RESULTS_NONE
+        : h->txn_status[t] == INS_COMMITTED || has_doubtful_results(h, t)
+            ? RESULTS_ALL
+            : RESULTS_SOME;
+    bool first = true;
+    ins_buf_char(w->out, '[');
+    for (uint32_t op = h->txn_op[t], s = ins_history_first_statement(h, t);;) {
+        const bool more = s < all->n && all->at[s].txn == t;
+        for (; op < (more ? all->at[s].op : h->txn_op[t + 1]); op++) {
+            put_operation(w, op, results, first);
+            first = false;
+        }
+        if (!more)
+            break;
+        put_statement(w, &all->at[s], results, &first);
+        op += all->at[s++].n_ops;
     }
     ins_buf_char(w->out, ']');
 }
@@ -205,13 +311,37 @@ static void put_event(struct writer *w, ins_txn t, bool invoke)
     }
     put_field(w, "f", false);
     put_name(w, "txn");
-    if (!invoke && h->txn_status[t] != INS_COMMITTED && reads_nil(h, t)) {
+    if (!invoke && h->txn_status[t] != INS_COMMITTED && has_doubtful_results(h, t)) {
         put_field(w, "results", false);
         ins_buf_text(w->out, "true");
     }
     put_field(w, "value", false);
     put_operations(w, t, !invoke);
     ins_buf_text(w->out, "}\n");
+}
+
+/* The rows that are there at first. */
+static void put_initial(struct writer *w)
+{
+    const struct ins_history *h = w->h;
+    bool first = true;
+    for (ins_key k = 0; h->statements.n && k < h->n_keys; k++) {
+        if (ins_is_list_key(h, k) || ins_value_is_absent(h, h->key_init[k]))
+            continue;
+        if (first) {
+            ins_buf_char(w->out, '{');
+            put_field(w, "type", true);
+            put_name(w, "ok");
+            put_field(w, "f", false);
+            put_name(w, "init");
+            put_field(w, "value", false);
+            ins_buf_char(w->out, '{');
+        }
+        put_row(w, k, h->key_init[k], first);
+        first = false;
+    }
+    if (!first)
+        ins_buf_text(w->out, "}}\n");
 }
 
 /* The next event of a session. */
@@ -340,6 +470,7 @@ static enum ins_status put_history(const struct ins_history *h, struct ins_buf *
         w.numbered &= (name.kind == INS_LIT_UINT && name.number <= INT64_MAX) ||
                       name.kind == INS_LIT_NEG;
     }
+    put_initial(&w);
     w.in_order = has_any_time(h) && times_fit(h);
     if (w.in_order)
         return put_in_time_order(&w, err);
@@ -372,7 +503,84 @@ static bool has_odd_keywords(const struct ins_history *h)
     return false;
 }
 
-enum ins_status ins_elle_can_express(const struct ins_history *h, struct ins_error *err)
+/* Does a statement say what the events have no word for? */
+static const char *not_sayable(const struct ins_statement *s)
+{
+    switch ((enum ins_statement_kind)s->kind) {
+    case INS_INSERT:
+        return s->no_effect ? "inserts that were refused" : NULL;
+    case INS_DELETE:
+        return "how many rows a delete found";
+    case INS_UPDATE:
+        return "how many rows an update found";
+    case INS_CAS:
+        return s->no_effect ? "compare-and-sets that failed" : NULL;
+    case INS_QUERY:
+        return s->limit || s->key.kind != INS_COND_ANY ||
+                       (s->value.kind != INS_COND_ANY &&
+                        s->value.kind != INS_COND_EQUAL &&
+                        s->value.kind != INS_COND_MODULO)
+                   ? "queries other than for all rows, v= and v%"
+                   : NULL;
+    case INS_N_STATEMENT_KINDS:
+        break;
+    }
+    return NULL;
+}
+
+/* The keys of a map are strings, of which those that are digits stand for numbers
+ * (take_row_key in elle_ops.c). */
+static bool is_json_key(struct ins_lit key)
+{
+    if (key.kind == INS_LIT_UINT)
+        return key.number < UINT64_C(1000000000000000000);
+    bool digits = key.len != 0;
+    for (size_t i = 0; i < key.len; i++)
+        digits &= key.text[i] >= '0' && key.text[i] <= '9';
+    return key.kind == INS_LIT_STRING && !digits;
+}
+
+static bool in_json_too(struct ins_lit lit)
+{
+    return lit.kind != INS_LIT_KEYWORD &&
+           (lit.kind != INS_LIT_FORM || ins_elle_form_json(lit, NULL));
+}
+
+/* Of a history with statements. */
+static bool rows_fit(const struct ins_history *h, bool in_json, struct ins_error *err)
+{
+    static const char only_edn[] = "values of rows that only EDN has";
+    for (uint32_t i = 0; i < h->statements.n; i++) {
+        const char *const lost = not_sayable(&h->statements.at[i]);
+        if (lost)
+            return ins_fail(err, INS_E_LOSSY, 0, "%s", lost) == INS_OK;
+    }
+    for (uint32_t i = 0; in_json && i < h->statements.n; i++) {
+        const struct ins_condition *const c = &h->statements.at[i].value;
+        if (c->kind == INS_COND_EQUAL && !in_json_too(ins_history_value_lit(h, c->a)))
+            return ins_fail(err, INS_E_LOSSY, 0, "%s", only_edn) == INS_OK;
+    }
+    for (ins_key k = 0; in_json && k < h->n_keys; k++) {
+        if (ins_is_list_key(h, k))
+            continue;
+        if (!in_json_too(ins_history_value_lit(h, h->key_init[k])))
+            return ins_fail(err, INS_E_LOSSY, 0, "%s", only_edn) == INS_OK;
+        if (!is_json_key(ins_history_key_lit(h, k)))
+            return ins_fail(err, INS_E_LOSSY, 0,
+                            "keys of rows that are neither words nor numbers from 0 to "
+                            "10^18 - 1") == INS_OK;
+    }
+    for (uint32_t op = 0; op < h->n_ops; op++)
+        if (h->op_from[op] == INS_FROM_MISMATCH && !ins_is_write(h, op))
+            for (uint32_t o = op; o-- > 0 && ins_same_statement(h, o, op);)
+                if (ins_op_key(h, o) == ins_op_key(h, op))
+                    return ins_fail(err, INS_E_LOSSY, 0,
+                                    "rows that a query returned twice") == INS_OK;
+    return true;
+}
+
+static enum ins_status can_express(const struct ins_history *h, bool in_json,
+                                   struct ins_error *err)
 {
     if (has_odd_keywords(h))
         return ins_fail(err, INS_E_LOSSY, 0,
@@ -382,5 +590,17 @@ enum ins_status ins_elle_can_express(const struct ins_history *h, struct ins_err
             err, INS_E_LOSSY, 0,
             "times of transactions that overlap in their session, or that "
             "only some transactions have: the order of events is real time");
+    if (h->statements.n)
+        return rows_fit(h, in_json, err) ? INS_OK : INS_E_LOSSY;
     return ins_loss_check_init(h, true, err);
+}
+
+enum ins_status ins_edn_can_express(const struct ins_history *h, struct ins_error *err)
+{
+    return can_express(h, false, err);
+}
+
+enum ins_status ins_json_can_express(const struct ins_history *h, struct ins_error *err)
+{
+    return can_express(h, true, err);
 }

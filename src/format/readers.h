@@ -28,7 +28,8 @@ enum ins_status ins_edn_read(const struct ins_input *in,
 enum ins_status ins_json_read(const struct ins_input *in,
                               const struct ins_read_options *o,
                               struct ins_history **out, struct ins_error *err);
-enum ins_status ins_elle_can_express(const struct ins_history *h,
+enum ins_status ins_edn_can_express(const struct ins_history *h, struct ins_error *err);
+enum ins_status ins_json_can_express(const struct ins_history *h,
                                      struct ins_error *err);
 enum ins_status ins_edn_write(const struct ins_history *h, struct ins_buf *out,
                               struct ins_error *err);

@@ -57,3 +57,25 @@ counts() {
     run "$INSULA" check -l sser h.edn
     [ "$status" != 1 ]
 }
+
+@test "events say what they can of rows, and what they cannot" {
+    printf 'insula 1\ninitial 1 = 5\na: insert(3)=7 q()={1=5 3=7}\nb: q(v%%2=0)={} unknown\n' >h.insula
+    for format in edn json; do
+        "$INSULA" convert -t $format h.insula "h.$format"
+        [ "$(counts "h.$format")" = "$(counts h.insula)" ]
+    done
+    grep -qF '{:type :ok, :f :init, :value {1 5}}' h.edn
+    grep -qF '[[:insert 3 7] [:rp :true {1 5, 3 7}]]' h.edn
+    grep -qF '[["rp",["mod",2,0],{}]]' h.json
+    for lost in 'delete(1):a delete found' 'update(1)=2:an update found' \
+        'insert(1)=2!:inserts that were refused' 'cas(1)=3>2!:compare-and-sets that failed' \
+        'q(k<3)={1=5}:queries other than' 'q()={1=5 1=5}:returned twice'; do
+        printf 'insula 1\ninitial 1 = 5\na: %s\n' "${lost%%:*}" >l.insula
+        run -3 "$INSULA" convert -t edn l.insula l.edn
+        [[ $output == *"would lose: "*"${lost#*:}"* ]]
+        "$INSULA" convert --lossy -t edn l.insula l.edn
+    done
+    printf 'insula 1\na: insert("12")=1\n' >l.insula
+    run -3 "$INSULA" convert -t json l.insula l.json
+    [[ $output == *"keys of rows"* ]]
+}
