@@ -141,6 +141,7 @@ static void describe(struct run *r)
                                    .promise = w->promised,
                                    .promise_alone = w->alone,
                                    .source = w->source,
+                                   .forgets = w->forgets,
                                    .workload = r->o->text[OPT_workload],
                                    .settings = r->setting,
                                    .n_settings = w->settings,

@@ -597,6 +597,8 @@ struct insula_run {
     const char *promise;          /* the level that this promises, "" for none */
     const char *promise_alone;    /* what each node of a cluster promises alone */
     const char *source;           /* where that is written */
+    const char *forgets; /* where it is written that acknowledged commits may be lost
+                          * with these settings, "" when it is not */
     const char *workload;
     const struct insula_setting *settings;
     size_t n_settings;

@@ -60,6 +60,20 @@ static void say_open(struct ins_buf *b, const struct ins_result *r,
                     r->level[level].why ? r->level[level].why : "not decided");
 }
 
+/* No level forbids it by itself, and it matters more than most that do. */
+static void say_lost(struct ins_buf *b, uint64_t commits, const char *forgets)
+{
+    if (!commits)
+        return;
+    ins_buf_char(b, ' ');
+    ins_say_count(b, commits);
+    ins_buf_text(b, commits == 1 ? " commit was" : " commits were");
+    ins_buf_text(b, " acknowledged and then lost");
+    if (forgets && *forgets)
+        ins_buf_fmt(b, " (%s)", forgets);
+    ins_buf_char(b, '.');
+}
+
 void ins_say_promise(struct ins_buf *b, const struct ins_report_item *item)
 {
     static const char *const lead[] = {
@@ -86,6 +100,7 @@ void ins_say_promise(struct ins_buf *b, const struct ins_report_item *item)
     if (p == INS_PROMISE_OPEN)
         say_open(b, item->result, level);
     ins_buf_char(b, '.');
+    say_lost(b, item->result->lost_commits, run->forgets);
 }
 
 void ins_say_setup(struct ins_buf *b, const struct insula_run *run)

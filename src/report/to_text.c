@@ -143,7 +143,8 @@ static enum ins_status print_run(const struct page *p,
     struct ins_buf text = {0};
     const enum ins_promise found = ins_promise_of(item->result, p->run->promise);
     ins_say_promise(&text, item);
-    ink(p, color[found]);
+    ink(p, found == INS_PROMISE_KEPT && item->result->lost_commits ? YELLOW
+                                                                   : color[found]);
     wrapped(p, &text, 0, 2);
     ink(p, PLAIN);
     ins_buf_char(p->b, '\n');

@@ -70,6 +70,7 @@ forgets() {
     done
     echo "# kill $*: lost commits seen in $seen of $runs runs" >&3
     [ "$seen" -gt 0 ] || { cat why; return 1; }
+    ! grep -q "acknowledged and then lost" out || grep -q "acknowledged and then lost (.*documentation" <(tr -s ' \n' ' ' <out)
 }
 
 @test "PostgreSQL with synchronous_commit=off forgets commits when it is killed" {

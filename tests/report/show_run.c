@@ -16,6 +16,7 @@ int main(int argc, char **argv)
                                    .promise = argv[3],
                                    .promise_alone = argv[3],
                                    .source = "SampleDB manual, 4.2",
+                                   .forgets = "SampleDB manual, 5.1",
                                    .workload = "general",
                                    .settings = settings,
                                    .n_settings = 2,
