@@ -210,8 +210,8 @@ static void name_cause(const struct hunt_trial *t, const char *small, bool lost,
 
 /* ---- the trial ---- */
 
-/* Conflicts, open outcomes and what a stronger level forbids: there something is near.
- */
+/* Conflicts, open outcomes, a commit that took long, reads of old versions and what a
+ * stronger level forbids: there something is near. */
 static double score_of(const struct ins_record_outcome *outcome,
                        const struct insula_result *result)
 {
@@ -220,6 +220,9 @@ static double score_of(const struct ins_record_outcome *outcome,
     double score = done > 0 ? (double)p->aborted / done : 0;
     score = score > 0.5 ? 0.5 : score;
     score += p->unknown ? 0.1 : 0;
+    score += p->longest_s * done > 20 * p->busy_s ? 0.1 : 0;
+    const char *strict = insula_result_verdict(result, "sser");
+    score += strict && !strcmp(strict, "fail") ? 0.1 : 0;
     for (unsigned i = 0; insula_result_found(result, i) && i < 4; i++)
         score += 0.1;
     return score > 1 ? 1 : score;

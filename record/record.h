@@ -43,10 +43,11 @@ struct ins_record_online {
 struct ins_record_progress {
     double seconds;
     uint64_t committed, aborted, unknown;
-    uint64_t errors; /* answers that are neither success nor a conflict */
-    uint64_t faults; /* of the nemesis */
-    uint64_t txns;   /* asked for, or 0 */
-    double busy_s;   /* what all transactions took, together */
+    uint64_t errors;  /* answers that are neither success nor a conflict */
+    uint64_t faults;  /* of the nemesis */
+    uint64_t txns;    /* asked for, or 0 */
+    double busy_s;    /* what all transactions took, together */
+    double longest_s; /* what the longest that committed took */
     const struct ins_record_online *online; /* or NULL */
 };
 

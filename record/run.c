@@ -263,6 +263,8 @@ static void count(const struct recording *r, struct ins_record_progress *now)
         now->unknown += atomic_load(&r->session[i].unknown);
         now->errors += atomic_load(&r->session[i].errors);
         now->busy_s += (double)atomic_load(&r->session[i].busy_ns) / 1e9;
+        const double longest = (double)atomic_load(&r->session[i].longest_ns) / 1e9;
+        now->longest_s = longest > now->longest_s ? longest : now->longest_s;
     }
     now->txns = r->options.txns == UINT64_MAX ? 0 : r->options.txns;
     now->seconds = (double)ins_runlog_now(&r->log) / 1e9;

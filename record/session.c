@@ -284,6 +284,11 @@ static bool step(struct ins_session *s)
                                 : outcome == INS_ABORTED ? &s->aborted
                                                          : &s->unknown;
     atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+    if (outcome == INS_COMMITTED &&
+        (uint64_t)(ended_at - began) >
+            atomic_load_explicit(&s->longest_ns, memory_order_relaxed))
+        atomic_store_explicit(&s->longest_ns, (uint64_t)(ended_at - began),
+                              memory_order_relaxed);
     if (!lost)
         atomic_store_explicit(&s->run->answered, began, memory_order_relaxed);
     if (s->fatal.status)

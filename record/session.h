@@ -40,12 +40,13 @@ struct ins_session {
     struct ins_rows rows;
     struct ins_list *range; /* INS_PLAN_MAX, when plans read together; or NULL */
     _Atomic uint64_t committed, aborted, unknown, errors;
-    _Atomic uint64_t busy_ns;  /* what its transactions took */
-    int64_t waited, worked;    /* ns in statements that took long; in all */
-    unsigned told;             /* errors that were logged */
-    char first_error[256];     /* the first unexpected answer */
-    struct insula_error fatal; /* why it ended early */
-    atomic_bool over;          /* its journal is complete */
+    _Atomic uint64_t busy_ns;    /* what its transactions took */
+    _Atomic uint64_t longest_ns; /* and the longest that committed */
+    int64_t waited, worked;      /* ns in statements that took long; in all */
+    unsigned told;               /* errors that were logged */
+    char first_error[256];       /* the first unexpected answer */
+    struct insula_error fatal;   /* why it ended early */
+    atomic_bool over;            /* its journal is complete */
     /* Keep two sessions' counters out of one cache line. */
     char padding[64];
 };
