@@ -73,8 +73,9 @@ static inline unsigned char ins_elle_class_at(const struct ins_elle_lex *x)
     return ins_elle_class[(unsigned char)*x->p];
 }
 
-/* Past blanks, and what counts as such in EDN. */
-static inline void ins_elle_space(struct ins_elle_lex *x)
+/* Past blanks, and what counts as such in EDN, when there are as few as usual.  Then
+ * something follows. */
+static inline bool ins_elle_usual_space(struct ins_elle_lex *x)
 {
     enum {
         IN_BOTH = 1 << INS_ELLE_ORDINARY | 1 << INS_ELLE_OPEN | 1 << INS_ELLE_CLOSE |
@@ -83,33 +84,54 @@ static inline void ins_elle_space(struct ins_elle_lex *x)
     };
     const char *p = x->p;
     /* Most often there is one blank, or a comma and one, or none. */
-    if (x->end - p > 2) {
-        p += !x->json && *p == ',';
-        p += *p == ' ';
-        const unsigned class = ins_elle_class[(unsigned char)*p];
-        if ((x->json ? IN_JSON : IN_BOTH) >> class & 1) {
-            x->p = p;
-            return;
-        }
-    }
-    ins_elle_space_slow(x);
+    if (x->end - p <= 2)
+        return false;
+    p += !x->json && *p == ',';
+    p += *p == ' ';
+    const unsigned class = ins_elle_class[(unsigned char)*p];
+    if (!((x->json ? IN_JSON : IN_BOTH) >> class & 1))
+        return false;
+    x->p = p;
+    return true;
 }
 
-/* Does a number or a word end before p? */
+static inline void ins_elle_space(struct ins_elle_lex *x)
+{
+    if (!ins_elle_usual_space(x))
+        ins_elle_space_slow(x);
+}
+
+/* Does a number or a word end before the byte at p? */
+static inline bool ins_elle_delimits_here(const char *p)
+{
+    enum { GOES_ON = 1 << INS_ELLE_ORDINARY | 1 << INS_ELLE_SPECIAL };
+    return !(GOES_ON >> ins_elle_class[(unsigned char)*p] & 1);
+}
+
+/* The same where the file may end at p. */
 static inline bool ins_elle_delimits(const struct ins_elle_lex *x, const char *p)
 {
-    return p == x->end || (ins_elle_class[(unsigned char)*p] != INS_ELLE_ORDINARY &&
-                           ins_elle_class[(unsigned char)*p] != INS_ELLE_SPECIAL);
+    return p == x->end || ins_elle_delimits_here(p);
+}
+
+/* Past the closing bracket, if it comes at once. */
+static inline bool ins_elle_closes(struct ins_elle_lex *x, char close)
+{
+    const bool closes = x->p < x->end && *x->p == close;
+    x->p += closes;
+    return closes;
 }
 
 /* Is there another element before `close`?  Takes the comma of JSON before it, or the
  * closing bracket after the last. */
 static inline bool ins_elle_next(struct ins_elle_lex *x, char close, bool first)
 {
-    ins_elle_space(x);
+    const bool usual = ins_elle_usual_space(x);
+    if (!usual)
+        ins_elle_space_slow(x);
     if (x->st != INS_OK)
         return false;
-    if (x->p == x->end)
+    if (!usual && x->p == x->end)
         return ins_elle_expected(x, "more; the file ends in the middle");
     if (*x->p == close) {
         x->p++;
@@ -161,7 +183,7 @@ static inline bool ins_elle_literal(struct ins_elle_lex *x, const char *what,
 {
     uint64_t n;
     const unsigned digits = ins_elle_short_number(x, x->p, &n);
-    if (digits && ins_elle_delimits(x, x->p + digits)) {
+    if (digits && ins_elle_delimits_here(x->p + digits)) {
         *lit = ins_lit_u64(n);
         x->p += digits;
         return true;
@@ -176,7 +198,7 @@ static inline bool ins_elle_take_word(struct ins_elle_lex *x, const char *word)
     const char *const p = x->p;
     if ((size_t)(x->end - p) <= quoted || *p != (x->json ? '"' : ':') ||
         memcmp(p + 1, word, len) != 0 ||
-        (x->json ? p[len + 1] != '"' : !ins_elle_delimits(x, p + quoted)))
+        (x->json ? p[len + 1] != '"' : !ins_elle_delimits_here(p + quoted)))
         return false;
     x->p = p + quoted;
     return true;

@@ -205,24 +205,33 @@ static inline unsigned list_number(const struct ins_elle_lex *x, const char *p,
 /* Short numbers and what separates them: nearly all lists, and most of a file with
  * lists.  Stops behind a number; the rest is for the general way.  False when there was
  * none. */
-static inline bool take_numbers_as(struct ins_elle_lex *x, bool json, char close,
-                                   struct ins_vec_u64 *to)
+__attribute__((always_inline)) static inline bool
+take_numbers_as(struct ins_elle_lex *x, bool json, char close, struct ins_vec_u64 *to)
 {
     enum { SAFE_BYTES = 2 * INS_DIGITS_BYTES };
-    const char *p = x->p, *const before = p, *const end = x->end;
+    const char *p = x->p, *last = p, *const end = x->end;
+    size_t len = to->len;
     while (end - p > SAFE_BYTES) {
         uint64_t n;
         const unsigned digits = list_number(x, p, &n);
         p += digits;
         if (!digits || (*p != (json ? ',' : ' ') && *p != close))
             break;
-        ins_vec_u64_push(to, n);
-        x->p = p;
+        if (len == to->cap) {
+            to->len = len;
+            if (!ins_vec_u64_reserve(to, 1))
+                break;
+        }
+        to->at[len++] = n;
+        last = p;
         if (*p == close)
             break;
         p += 1 + (json && p[1] == ' ');
     }
-    return x->p > before;
+    const bool any = last > x->p;
+    to->len = len;
+    x->p = last;
+    return any;
 }
 
 static bool take_numbers(struct ins_elle_lex *x, char close, struct ins_vec_u64 *to)
@@ -640,7 +649,7 @@ static bool take_operation(struct ins_elle_reader *r, uint32_t txn, char close,
         : f == FUNCTION_R    ? !take_read(r, txn, key, known)
                              : !take_write(r, txn, f, key))
         return false;
-    if (ins_elle_next(x, close, false))
+    if (!ins_elle_closes(x, close) && ins_elle_next(x, close, false))
         return ins_elle_expected(x, "the end of the operation after its value");
     return x->st == INS_OK;
 }

@@ -361,7 +361,7 @@ void ins_builder_add(struct ins_builder *b, uint32_t txn, enum ins_op_kind kind,
             &b->run, (struct ins_builder_run){txn, (uint32_t)b->op_word.len});
     ins_vec_u32_push(&b->op_word, ins_op_word(kind, 0));
     ins_vec_u64_push(&b->op_value, value);
-    if (b->run.failed || b->op_word.failed || b->op_value.failed)
+    if (b->run.failed | b->op_word.failed | b->op_value.failed)
         ins_builder_no_memory(b);
     if (b->error.status)
         return;

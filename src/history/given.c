@@ -155,9 +155,11 @@ static void check_part(void *context, unsigned part)
     const uint32_t n_keys = h->n_keys;
     const uint32_t begin = (uint32_t)((uint64_t)h->n_ops * part / o->threads);
     const uint32_t end = (uint32_t)((uint64_t)h->n_ops * (part + 1) / o->threads);
+    const uint32_t no_among = !h->statements.n;
     uint32_t wrong = 0;
     for (uint32_t op = begin; op < end; op++)
-        wrong |= (ins_word_key(word[op]) >= n_keys) | ins_word_is_odd(word[op]);
+        wrong |= (ins_word_key(word[op]) >= n_keys) | ins_word_is_odd(word[op]) |
+                 (ins_word_is_among(word[op]) & no_among);
     for (uint32_t op = begin; op < end && !wrong && !o->plain; op++)
         wrong = !value_fits(h, op);
     if (wrong)
@@ -239,6 +241,8 @@ static enum ins_status check_statements(const struct ins_history *h,
 {
     uint64_t among = 0, used = 0, end = 0;
     bool fine = true;
+    if (!h->statements.n)
+        return INS_OK; /* then check_part let none through */
     for (uint32_t op = 0; op < h->n_ops; op++)
         among += ins_op_kind(h, op) == INS_OP_READ_AMONG;
     for (uint32_t i = 0; i < h->statements.n && fine; i++) {

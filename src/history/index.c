@@ -279,8 +279,7 @@ static void check_committed(const struct index *x, ins_txn t, struct seen *seen)
         const uint64_t times = 1 - (uint64_t)(from & write);
         reads += times * hash_value(secret, pair, value[op]);
         writers += hash_writer(secret, pair) & (uint64_t)(int64_t)(int32_t)write;
-        wrong |= (uint32_t)(ins_word_kind(word) == INS_OP_READ_UNKNOWN) |
-                 (uint32_t)(from == (t | write));
+        wrong |= ins_word_is_unknown(word) | (uint32_t)(from == (t | write));
         op_from[op] = from ^ ((from ^ INS_WRITE_FINAL) & write);
     }
     seen->reads += reads;
@@ -321,9 +320,11 @@ static bool may_repeat(struct marks *m, const struct ins_history *h, ins_txn t)
         m->now = 1;
     }
     const uint8_t now = m->now;
+    const uint32_t *const word = h->op_word; /* a mark might be anything */
     bool again = false;
     for (uint32_t op = h->txn_op[t]; op < end; op++) {
-        uint8_t *const mark = &m->mark[ins_op_key(h, op) * UINT32_C(0x9E3779B1) >> 16];
+        uint8_t *const mark =
+            &m->mark[ins_word_key(word[op]) * UINT32_C(0x9E3779B1) >> 16];
         again |= *mark == now;
         *mark = now;
     }

@@ -623,6 +623,15 @@ static enum ins_status stopped(const struct ins_lists *l, struct ins_error *err)
                                    : ins_nomem(err, "the lists");
 }
 
+/* Is any read of a list faulty?  op_from of writes is below all faults. */
+static bool any_misread(const struct ins_history *h)
+{
+    for (uint32_t op = 0; op < h->n_ops; op++)
+        if (h->op_from[op] >= INS_FROM_THIN_AIR && is_list_read(h, op))
+            return true;
+    return false;
+}
+
 enum ins_status ins_freeze_lists(struct ins_history *h, struct ins_limit *limit,
                                  struct ins_error *err)
 {
@@ -642,8 +651,8 @@ enum ins_status ins_freeze_lists(struct ins_history *h, struct ins_limit *limit,
     /* Now it is known which transactions count. */
     if (st == INS_OK && (!find_orders(&l) || !copy_orders(&l)))
         st = stopped(&l, err);
-    for (uint32_t op = 0; st == INS_OK && op < h->n_ops && !h->has_misreads; op++)
-        h->has_misreads = is_list_read(h, op) && h->op_from[op] >= INS_FROM_THIN_AIR;
+    if (st == INS_OK)
+        h->has_misreads |= any_misread(h);
     if (st == INS_OK && h->has_open_lists)
         st = ins_freeze_open_lists(h, err);
     release(&l);

@@ -58,6 +58,18 @@ static inline uint32_t ins_word_is_odd(uint32_t word)
     return kind & (kind - 1); /* at most one bit is set */
 }
 
+/* Not 0 for a read whose result is unknown, for the same loops. */
+static inline uint32_t ins_word_is_unknown(uint32_t word)
+{
+    return word & ins_op_word(INS_OP_READ_UNKNOWN, 0);
+}
+
+/* 1 for a read of one version out of a set, when the word is not odd. */
+static inline uint32_t ins_word_is_among(uint32_t word)
+{
+    return word >> INS_OP_KEY_BITS & INS_OP_READ_AMONG;
+}
+
 /* Does a read have a result?  That of a read among several is a set of values. */
 static inline bool ins_word_has_result(uint32_t word)
 {
