@@ -26,6 +26,7 @@ struct watch {
     int in;
     FILE *copy; /* --spool */
     bool regular, json, live, drawn;
+    bool progress; /* as JSON, on standard error */
     double start, shown;
     off_t size; /* bytes that were read */
     char *bytes;
@@ -54,13 +55,44 @@ static uint64_t resident(void)
     return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* One line a second on a terminal. */
+/* "rc si! ser?": violated, open. */
+static void put_levels(const struct watch *w)
+{
+    const char *level;
+    for (unsigned i = 0; (level = insula_monitor_level(w->monitor, i)); i++) {
+        const char *v = insula_monitor_verdict(w->monitor, level, NULL);
+        (void)fprintf(stderr, "%s%s%s", i ? " " : "", level,
+                      !strcmp(v, "holds")      ? ""
+                      : !strcmp(v, "violated") ? "!"
+                                               : "?");
+    }
+}
+
+static void show_progress(struct watch *w)
+{
+    struct insula_monitor_counts c;
+    insula_monitor_count(w->monitor, &c);
+    (void)fprintf(stderr,
+                  "{\"phase\": \"watch\", \"seconds\": %.3f, \"transactions\": %" PRIu64
+                  ", \"waiting\": %" PRIu64 ", \"bytes\": %" PRIu64
+                  ", \"memory\": %" PRIu64 ", \"so_far\": \"",
+                  seconds_now() - w->start, c.transactions, c.waiting,
+                  (uint64_t)w->size, resident());
+    put_levels(w);
+    (void)fputs("\"}\n", stderr);
+}
+
+/* One line a second on a terminal; as JSON two. */
 static void show_live(struct watch *w)
 {
     const double now = seconds_now();
-    if (!w->live || now - w->shown < 1)
+    if ((!w->live && !w->progress) || now - w->shown < (w->live ? 1 : 0.5))
         return;
     w->shown = now;
+    if (w->progress) {
+        show_progress(w);
+        return;
+    }
     struct insula_monitor_counts c;
     insula_monitor_count(w->monitor, &c);
     (void)fprintf(stderr, "\r\033[K%" PRIu64 " transactions, %.0f/s, %.0f MB",
@@ -68,14 +100,8 @@ static void show_live(struct watch *w)
                   (double)resident() / 1e6);
     if (c.waiting)
         (void)fprintf(stderr, ", %" PRIu64 " reads wait", c.waiting);
-    const char *level;
-    for (unsigned i = 0; (level = insula_monitor_level(w->monitor, i)); i++) {
-        const char *v = insula_monitor_verdict(w->monitor, level, NULL);
-        (void)fprintf(stderr, "%s %s%s", i ? "" : ":", level,
-                      !strcmp(v, "holds")      ? ""
-                      : !strcmp(v, "violated") ? "!"
-                                               : "?");
-    }
+    (void)fputs(": ", stderr);
+    put_levels(w);
     (void)fflush(stderr);
     w->drawn = true;
 }
@@ -294,13 +320,16 @@ int cmd_watch(const struct options *o)
                       .in = -1,
                       .json = opt_given(o, OPT_json),
                       .start = seconds_now()};
-    w.live = isatty(STDERR_FILENO) && !opt_given(o, OPT_quiet) && !w.json;
+    w.progress = progress_as_json(o);
+    w.live = progress_drawn(o) && !w.json;
     int status = EXIT_USAGE;
     if (outputs_possible(o) && start(&w)) {
         interrupt_hold();
         follow(&w);
         clear_line(&w);
         status = w.found && !opt_given(o, OPT_keep_going) ? EXIT_FAIL : finish(&w);
+        if (w.progress)
+            show_progress(&w);
         if (w.faulty && status != EXIT_FAIL)
             status = EXIT_USAGE;
         interrupt_release();

@@ -197,9 +197,16 @@ function drawCompare(ids) {
 function route() {
   hideTip();
   const hash = decodeURIComponent(location.hash.slice(1));
+  let listed = false;
   if (hash.startsWith("compare=")) drawCompare(hash.slice(8).split(","));
-  else if (!(globalThis.insulaRoute && globalThis.insulaRoute(hash))) drawList();
+  else if (!(globalThis.insulaRoute && globalThis.insulaRoute(hash))) { drawList(); listed = runs.length > 0; }
+  drawKeys(listed);
   scrollTo(0, 0);
+}
+
+function drawKeys(listed) {
+  const key = (name, what) => [el("kbd", {}, name), " " + what];
+  $("foot").replaceChildren(el("p", {class: "keys"}, ...(listed ? [...key("/", "search, "), ...key("Space", "pick a run, "), ...key("c", "compare")] : location.hash.length > 1 ? key("Esc", "back to all runs") : [])));
 }
 
 globalThis.insulaRuns = {set: list => { runs = list; D.total = list.length; }, get: () => runs, draw: route};
@@ -211,6 +218,5 @@ addEventListener("keydown", ev => {
   else if (ev.key === "c" && state.picked.size > 1 && $("compare")) $("compare").click();
   else if (ev.key === "Escape" && location.hash) location.hash = "";
 });
-$("foot").replaceChildren(el("p", {class: "keys"}, el("kbd", {}, "/"), " search, ", el("kbd", {}, "Space"), " pick a run, ", el("kbd", {}, "c"), " compare, ", el("kbd", {}, "Esc"), " back."));
 if (!D.serve) route();
 })();

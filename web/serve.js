@@ -3,7 +3,7 @@
 const D = JSON.parse($("data").textContent);
 if (!D.serve) return;
 let about = null, poll = 0;
-const live = {job: 0, offset: 0, points: [], lines: [], stage: null, run: "", state: null};
+const live = {job: 0, offset: 0, points: [], lines: [], stage: null, run: "", state: null, files: []};
 
 async function ask(path, options = {}) {
   const r = await fetch(path, {...options, headers: options.method ? {"X-Insula": "1"} : {}});
@@ -59,46 +59,62 @@ function upload(file) {
 
 const FIELDS = {
   test: [["db", "Database"], ["isolation", "Isolation"], ["workload", "Workload"], ["nemesis", "Faults"], ["sessions", "Sessions", "10"], ["time-limit", "Seconds", ""], ["txns", "Transactions", "10000"], ["keys", "Keys", ""], ["ops", "Operations of a transaction", "8"], ["rate", "Transactions a second", "no limit"], ["level", "Levels", "all"], ["seed", "Seed", "by chance"]],
-  hunt: [["db", "Database"], ["isolation", "Isolation"], ["nemesis", "Faults"], ["budget", "How long", "10m"], ["until", "Until"], ["seed", "Seed", "by chance"]]};
-const form = {kind: "test", test: {"db": "sqlite:", "time-limit": "10"}, hunt: {"db": "sqlite:", "budget": "2m"}};
+  hunt: [["db", "Database"], ["isolation", "Isolation"], ["nemesis", "Faults"], ["budget", "How long", "10m"], ["until", "Until"], ["seed", "Seed", "by chance"]],
+  watch: [["file", "File of the store"], ["level", "Levels", "all"], ["format", "Format"], ["keep", "Transactions to keep", "1000000"], ["keep-going", "After a violation"], ["final", "At the end of the file"], ["repeats", "Values"]]};
+const form = {kind: "test", test: {"db": "sqlite:", "time-limit": "10"}, hunt: {"db": "sqlite:", "budget": "2m"}, watch: {}};
+const TITLES = {test: "Test: record and check", hunt: "Hunt: look for anomalies", watch: "Watch: follow a file"};
+/* Options without a value: what it means to leave them out, and to give them. */
+const FLAGS = {"keep-going": ["stop", "report it and go on"], "final": ["wait for more", "stop and decide what is open"], "repeats": ["each is written once", "may be written again"]};
 
 const firstWord = line => line.split(/\s/)[0];
 function choices(name) {
   if (name === "isolation") return about.isolations;
   if (name === "workload") return about.workloads.map(firstWord);
   if (name === "until") return ["budget", "found"];
+  if (name === "format") return ["insula", "edn", "json"];
+  if (name === "file") return live.files.map(f => f.file);
   return null;
 }
 const SUGGEST = {db: () => about.databases.map(l => /^[a-z]*:?/.exec(l)[0]).filter(d => /^(sqlite|postgres|mariadb|galera):$/.test(d)).concat(["postgres:?standbys=1"]), nemesis: () => about.faults};
 
 function shellWord(w) { return /^[\w@%+=:,./-]+$/.test(w) ? w : "'" + w.replace(/'/g, "'\\''") + "'"; }
 function commandLine() {
-  return ["insula", form.kind, ...Object.entries(form[form.kind]).filter(([, v]) => v).map(([k, v]) => "--" + k + "=" + v)].map(shellWord).join(" ");
+  const given = Object.entries(form[form.kind]).filter(([k, v]) => v && k !== "file");
+  const file = form.kind === "watch" ? [form.watch.file ? about.store + "/" + form.watch.file : "FILE"] : [];
+  return ["insula", form.kind, ...given.map(([k, v]) => "--" + k + (FLAGS[k] ? "" : "=" + v)), ...file].map(shellWord).join(" ");
 }
 
 function field([name, label, hint]) {
   const set = e => { form[form.kind][name] = e.target.value.trim(); $("command").textContent = commandLine(); };
-  const list = choices(name), now = form[form.kind][name] || "";
-  if (list) return el("label", {class: "field"}, el("span", {}, label), el("select", {id: "f-" + name, onchange: set}, el("option", {value: ""}, "as it is by default"), ...list.map(v => el("option", {value: v, selected: v === now}, v))));
+  const list = choices(name), now = form[form.kind][name] || "", flag = FLAGS[name];
+  const select = (...options) => el("label", {class: "field"}, el("span", {}, label), el("select", {id: "f-" + name, onchange: set}, ...options));
+  if (flag) return select(el("option", {value: ""}, flag[0]), el("option", {value: "yes", selected: now === "yes"}, flag[1]));
+  if (list) return select(el("option", {value: ""}, name !== "file" ? "as it is by default" : list.length ? "choose one" : "there is none yet"), ...list.map(v => el("option", {value: v, selected: v === now}, v)));
   const more = SUGGEST[name] ? el("datalist", {id: "d-" + name}, ...SUGGEST[name]().map(v => el("option", {value: v}))) : "";
   return el("label", {class: "field"}, el("span", {}, label), el("input", {id: "f-" + name, value: now, placeholder: hint || "", list: SUGGEST[name] ? "d-" + name : null, autocomplete: "off", spellcheck: "false", oninput: set}), more);
 }
 
 function drawForm() {
-  top("start", "Start a test or a hunt");
+  top("start", "Start a test, a hunt or a watch");
   if (!about) { $("view").replaceChildren(back()); return; }
-  const tab = (kind, text) => el("button", {class: "act" + (form.kind === kind ? " main" : ""), "aria-pressed": form.kind === kind ? "true" : "false", onclick: () => { form.kind = kind; drawForm(); $("k-" + kind).focus(); }, id: "k-" + kind}, text);
+  const tab = (kind, text) => el("button", {class: "act" + (form.kind === kind ? " main" : ""), "aria-pressed": form.kind === kind ? "true" : "false", onclick: async () => { form.kind = kind; if (kind === "watch") await listFiles(); drawForm(); $("k-" + kind).focus(); }, id: "k-" + kind}, text);
   $("view").replaceChildren(back(), trouble(), el("div", {class: "panel"},
-    el("div", {class: "bar"}, tab("test", "Test: record and check"), tab("hunt", "Hunt: look for anomalies")),
+    el("div", {class: "bar"}, ...Object.entries(TITLES).map(([kind, text]) => tab(kind, text))),
+    form.kind === "watch" ? el("p", {class: "soft"}, "A recorder writes a file in ", el("code", {}, about.store), ", and every transaction is judged as it arrives.") : "",
     el("div", {class: "fields"}, ...FIELDS[form.kind].map(field)),
     el("p", {class: "soft"}, "The same on the command line:"), el("pre", {class: "command", id: "command"}, commandLine()),
     el("button", {class: "act main", id: "go", onclick: start}, "Start")));
 }
 
+async function listFiles() {
+  try { live.files = (await ask("api/files")).files; } catch (e) { complain(e); }
+}
+
 async function start() {
   try {
-    const options = Object.fromEntries(Object.entries(form[form.kind]).filter(([, v]) => v));
-    const {job} = await ask("api/jobs", {method: "POST", body: JSON.stringify({kind: form.kind, options})});
+    const {file, ...options} = Object.fromEntries(Object.entries(form[form.kind]).filter(([, v]) => v));
+    if (form.kind === "watch" && !file) throw new Error("Choose a file to follow.");
+    const {job} = await ask("api/jobs", {method: "POST", body: JSON.stringify({kind: form.kind, file, options})});
     location.hash = "job=" + job;
   } catch (e) { complain(e); }
 }
@@ -110,7 +126,7 @@ function drawJobFrame(id) {
   top("job " + id, "Starting");
   $("view").replaceChildren(back(), trouble(), el("div", {class: "panel"}, el("pre", {class: "command", id: "command"}),
     el("div", {class: "bar"}, el("span", {class: "chipline", id: "jobstate", role: "status"}), el("span", {class: "push"}), el("a", {class: "act main", id: "report", hidden: true}, "Report"), el("button", {class: "act stop", id: "stop", onclick: stop}, "Stop")),
-    el("progress", {id: "share", "aria-label": "Progress", hidden: true}), el("div", {id: "figures", class: "figures"}), el("div", {id: "chart"})),
+    el("progress", {id: "share", "aria-label": "Progress", hidden: true}), el("ul", {id: "sofar", class: "sofar", "aria-label": "Verdicts so far", hidden: true}), el("div", {id: "figures", class: "figures"}), el("div", {id: "chart"})),
     el("div", {class: "panel", id: "saidbox", hidden: true}, el("h3", {}, "What it says"), el("pre", {id: "said", tabindex: "0"})));
 }
 
@@ -122,7 +138,7 @@ function takeLine(line) {
   if (line.startsWith("{")) {
     try {
       const p = JSON.parse(line);
-      if (p.phase === "record") live.points.push(p); else live.stage = p;
+      if (p.phase === "record" || p.phase === "watch") live.points.push(p); else live.stage = p;
       return;
     } catch { /* not ours */ }
   }
@@ -146,23 +162,40 @@ async function follow(id) {
   poll = setTimeout(() => follow(id), 400);
 }
 
+/* All transactions until then. */
+const done = p => p.transactions === undefined ? p.committed + p.aborted + p.unknown : p.transactions;
+const nameOf = j => j.kind === "check" || j.kind === "watch" ? j.kind[0].toUpperCase() + j.kind.slice(1) + " of " + j.name : j.kind[0].toUpperCase() + j.kind.slice(1);
+
+/* "rc si! ser?": holds so far, violated, open. */
+function drawSoFar(p) {
+  const box = $("sofar");
+  box.hidden = !p.so_far;
+  if (!p.so_far) return;
+  box.replaceChildren(...p.so_far.split(" ").filter(Boolean).map(word => {
+    const kind = word.endsWith("!") ? "broken" : word.endsWith("?") ? "undecided" : "kept", say = {broken: "violated", undecided: "open", kept: "holds"}[kind];
+    return el("li", {class: "vd " + kind}, el("b", {}, word.replace(/[!?]$/, "")), " " + say);
+  }));
+}
+
 function figure(label, value) { return el("div", {class: "figure"}, el("b", {}, value), el("span", {}, label)); }
 
 function drawJob() {
   const j = live.state, p = live.points[live.points.length - 1], q = live.points[Math.max(0, live.points.length - 6)];
-  $("command").textContent = j.command.filter(w => !/^--(store|html|progress)=/.test(w)).map(shellWord).join(" ");
-  const running = j.state === "running", phase = !running ? "ended after " + seconds(j.seconds) : live.stage ? "checking: " + live.stage.stage : p ? "recording" : j.kind === "hunt" ? "hunting" : "starting";
-  top("job " + j.job, (j.kind === "check" ? "Check of " + j.name : j.kind === "hunt" ? "Hunt" : "Test") + (running ? " is running" : " has ended"));
+  $("command").textContent = j.command.filter(w => !/^--((store|html|progress)=|$)/.test(w)).map(shellWord).join(" ");
+  const running = j.state === "running", phase = !running ? "ended after " + seconds(j.seconds) : live.stage ? "checking: " + live.stage.stage : j.kind === "watch" ? "watching" : p ? "recording" : j.kind === "hunt" ? "hunting" : "starting";
+  top("job " + j.job, nameOf(j) + (running ? " is running" : " has ended"));
   $("jobstate").textContent = phase[0].toUpperCase() + phase.slice(1) + (running ? ", " + seconds(j.seconds) : "") + (j.stops ? ", asked to stop" : "");
   $("stop").hidden = !running;
   const share = $("share"), st = live.stage;
   share.hidden = !running || !(st || (p && p.txns));
   if (st && st.total) { share.max = st.total; share.value = st.done; } else if (st) share.removeAttribute("value");
-  else if (p && p.txns) { share.max = p.txns; share.value = p.committed + p.aborted + p.unknown; }
+  else if (p && p.txns) { share.max = p.txns; share.value = done(p); }
   if (p) {
-    const done = x => x.committed + x.aborted + x.unknown, dn = done(p) - done(q), dt = p.seconds - q.seconds;
-    $("figures").replaceChildren(figure("transactions a second", dt > 0 ? count(Math.round(dn / dt)) : "–"), figure("mean latency", dn > 0 ? seconds((p.busy_s - q.busy_s) / dn) : "–"),
-      figure("committed", count(p.committed)), figure("aborted", count(p.aborted)), figure("unknown", count(p.unknown)), figure("errors", count(p.errors)), figure("faults", count(p.faults)));
+    const dn = done(p) - done(q), dt = p.seconds - q.seconds, rate = figure("transactions a second", dt > 0 ? count(Math.round(dn / dt)) : "–");
+    $("figures").replaceChildren(rate, ...(p.phase === "watch" ? [figure("transactions", count(p.transactions)), figure("reads wait", count(p.waiting)), figure("read", bytes(p.bytes)), figure("memory", bytes(p.memory))]
+      : [figure("mean latency", dn > 0 ? seconds((p.busy_s - q.busy_s) / dn) : "–"), figure("committed", count(p.committed)), figure("aborted", count(p.aborted)), figure("unknown", count(p.unknown)), figure("errors", count(p.errors)), figure("faults", count(p.faults))]),
+      p.lag_s === undefined ? "" : figure("verdicts behind", seconds(p.lag_s)));
+    drawSoFar(p);
     $("chart").replaceChildren(chart());
   }
   $("saidbox").hidden = !live.lines.length;
@@ -174,12 +207,12 @@ function drawJob() {
 /* Rate as bars and mean latency as a line, over the time of the recording. */
 function chart() {
   const pts = live.points, W = innerWidth < 700 ? 480 : 1000, H = 170, L = 70, R = 70, foot = H - 22, end = pts[pts.length - 1].seconds || 1;
-  const s = svg("svg", {class: "live", viewBox: "0 0 " + W + " " + H, role: "img", "aria-label": "Transactions a second and mean latency so far"});
+  const s = svg("svg", {class: "live", viewBox: "0 0 " + W + " " + H, role: "img", "aria-label": pts[0].busy_s === undefined ? "Transactions a second so far" : "Transactions a second and mean latency so far"});
   const n = Math.min(100, pts.length - 1), rows = [];
   for (let i = 1; i <= n; i++) {
-    const a = pts[Math.floor((i - 1) * (pts.length - 1) / n)], b = pts[Math.floor(i * (pts.length - 1) / n)], done = x => x.committed + x.aborted + x.unknown;
+    const a = pts[Math.floor((i - 1) * (pts.length - 1) / n)], b = pts[Math.floor(i * (pts.length - 1) / n)];
     const dt = b.seconds - a.seconds, dn = done(b) - done(a);
-    rows.push({from: a.seconds, to: b.seconds, rate: dt > 0 ? dn / dt : 0, bad: dt > 0 ? (b.aborted + b.unknown - a.aborted - a.unknown) / dt : 0, late: dn > 0 ? (b.busy_s - a.busy_s) / dn : 0, faults: b.faults - a.faults});
+    rows.push({from: a.seconds, to: b.seconds, rate: dt > 0 ? dn / dt : 0, bad: dt > 0 && b.aborted !== undefined ? (b.aborted + b.unknown - a.aborted - a.unknown) / dt : 0, late: dn > 0 && b.busy_s !== undefined ? (b.busy_s - a.busy_s) / dn : 0, faults: b.faults - a.faults});
   }
   const most = Math.max(1, ...rows.map(r => r.rate)), slow = Math.max(1e-6, ...rows.map(r => r.late)), x = t => L + (W - L - R) * t / end, y = v => foot - (foot - 14) * v / most, z = v => foot - (foot - 14) * v / slow;
   for (const r of rows) {
@@ -189,13 +222,16 @@ function chart() {
     if (r.faults) s.append(svg("path", {class: "fault", d: "M" + x(r.from) + " 10V" + foot}));
   }
   s.append(svg("path", {class: "late", d: rows.filter(r => r.late).map((r, i) => (i ? "L" : "M") + x((r.from + r.to) / 2).toFixed(1) + " " + z(r.late).toFixed(1)).join("")}));
-  s.append(svg("path", {class: "axis", d: "M" + L + " " + foot + "H" + (W - R)}), svg("text", {x: L - 6, y: 18, "text-anchor": "end"}, count(Math.round(most)) + "/s"), svg("text", {x: W - R + 6, y: 18, class: "late"}, seconds(slow)),
+  s.append(svg("path", {class: "axis", d: "M" + L + " " + foot + "H" + (W - R)}), svg("text", {x: L - 6, y: 18, "text-anchor": "end"}, count(Math.round(most)) + "/s"), svg("text", {x: W - R + 6, y: 18, class: "late"}, pts[0].busy_s === undefined ? "" : seconds(slow)),
     svg("text", {x: L, y: H - 6}, "0"), svg("text", {x: W - R, y: H - 6, "text-anchor": "end"}, seconds(end)));
   return s;
 }
 
+const ENDS = {0: ["kept", "Every level holds"], 1: ["broken", "Violated"], 2: ["undecided", "Some levels are open"]};
+
 async function finish() {
   const j = live.state;
+  if (j.kind === "watch" && ENDS[j.exit]) { $("jobstate").replaceChildren(el("span", {class: "vd " + ENDS[j.exit][0]}, ENDS[j.exit][1]), " after " + seconds(j.seconds)); return; }
   try {
     const {runs} = await ask("api/runs");
     insulaRuns.set(runs);
@@ -210,12 +246,12 @@ async function finish() {
 
 /* ---- wired into the list ---- */
 
-globalThis.insulaActions = () => [el("a", {class: "act", href: "#check", id: "tocheck"}, "Check a history"), el("a", {class: "act main", href: "#new", id: "tonew"}, "New test")];
+globalThis.insulaActions = () => [el("a", {class: "act", href: "#check", id: "tocheck"}, "Check a history"), el("a", {class: "act main", href: "#new", id: "tonew"}, "New run")];
 globalThis.insulaRoute = hash => {
   clearTimeout(poll);
   live.job = 0;
   if (hash === "check") { drawCheck(); return true; }
-  if (hash === "new") { drawForm(); return true; }
+  if (hash === "new") { drawForm(); if (form.kind === "watch") listFiles().then(() => { if (location.hash === "#new") drawForm(); }); return true; }
   const job = /^job=(\d+)$/.exec(hash);
   if (!job) { refresh(); return false; }
   drawJobFrame(+job[1]);
@@ -233,7 +269,7 @@ async function refresh() {
     const running = jobs.filter(j => j.state === "running");
     let box = $("running");
     if (running.length && !box && $("grid")) { box = el("p", {id: "running", class: "note"}); $("grid").before(box); }
-    if (box) box.replaceChildren(...running.flatMap(j => [el("a", {href: "#job=" + j.job}, (j.kind === "check" ? "Check of " + j.name : j.kind[0].toUpperCase() + j.kind.slice(1)) + " is running, " + seconds(j.seconds)), " "]));
+    if (box) box.replaceChildren(...running.flatMap(j => [el("a", {href: "#job=" + j.job}, nameOf(j) + " is running, " + seconds(j.seconds)), " "]));
     if (box && !running.length) box.remove();
     if (running.length) poll = setTimeout(refresh, 2000);
   } catch (e) { if (!$("trouble")) $("view").prepend(trouble()); complain(e); }

@@ -37,22 +37,40 @@ static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW
 
 /* Which options a request may give, and of which characters their values are, besides
  * letters and digits.  None runs a command, and none has a path. */
+enum { TEST = 1, HUNT = 2, WATCH = 4 };
+static const char *const kinds[] = {"test", "hunt", "watch"};
 static const struct {
     const char *name, *more;
-    bool test, hunt;
+    unsigned kinds;
 } allowed[] = {
-    {"db", NULL, true, true}, /* see is_database */
-    {"isolation", "-", true, true},   {"workload", "-_:", true, false},
-    {"sessions", "", true, false},    {"txns", "", true, false},
-    {"ops", "", true, false},         {"keys", "", true, false},
-    {"reads", ".", true, false},      {"dist", ":.", true, false},
-    {"dup", ".", true, false},        {"abort", ".", true, false},
-    {"time-limit", ".", true, false}, {"rate", ".", true, false},
-    {"nemesis", ",:.-", true, true},  {"nemesis-interval", ".", true, false},
-    {"route", "", true, false},       {"level", ",-", true, false},
-    {"seed", "", true, true},         {"budget", "", false, true},
-    {"until", "", false, true},
+    {"db", NULL, TEST | HUNT}, /* see is_database */
+    {"isolation", "-", TEST | HUNT},
+    {"workload", "-_:", TEST},
+    {"sessions", "", TEST},
+    {"txns", "", TEST},
+    {"ops", "", TEST},
+    {"keys", "", TEST},
+    {"reads", ".", TEST},
+    {"dist", ":.", TEST},
+    {"dup", ".", TEST},
+    {"abort", ".", TEST},
+    {"time-limit", ".", TEST},
+    {"rate", ".", TEST},
+    {"nemesis", ",:.-", TEST | HUNT},
+    {"nemesis-interval", ".", TEST},
+    {"route", "", TEST},
+    {"level", ",-", TEST | WATCH},
+    {"seed", "", TEST | HUNT},
+    {"budget", "", HUNT},
+    {"until", "", HUNT},
+    {"format", "", WATCH},
+    {"keep", "", WATCH},
 };
+/* Those without a value, which are asked for by "yes". */
+static const struct {
+    const char *name;
+    unsigned kinds;
+} flags[] = {{"final", WATCH}, {"keep-going", WATCH}, {"repeats", WATCH}};
 
 static bool is_of(const char *value, const char *more)
 {
@@ -226,15 +244,24 @@ static bool make_place(const struct ins_jobs *j, const char *kind, char run[128]
            false;
 }
 
-/* ---- tests and hunts ---- */
+/* ---- tests, hunts and watches ---- */
 
-static bool add_option(struct ins_job *job, const char *name, const char *value,
-                       char why[256])
+static bool add_flag(struct ins_job *job, const char *name, const char *value,
+                     char why[256])
 {
-    const bool hunt = !strcmp(job->kind, "hunt");
+    if (strcmp(value, "yes") != 0)
+        return refuse(why, "--%s has no value: \"yes\" asks for it", name), false;
+    return add_word(job, "--%s", name);
+}
+
+static bool add_option(struct ins_job *job, unsigned kind, const char *name,
+                       const char *value, char why[256])
+{
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (!strcmp(name, flags[i].name) && (flags[i].kinds & kind))
+            return add_flag(job, name, value, why);
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
-        if (strcmp(name, allowed[i].name) != 0 ||
-            !(hunt ? allowed[i].hunt : allowed[i].test))
+        if (strcmp(name, allowed[i].name) != 0 || !(allowed[i].kinds & kind))
             continue;
         const bool good =
             strlen(value) < 256 &&
@@ -248,42 +275,82 @@ static bool add_option(struct ins_job *job, const char *name, const char *value,
     return refuse(why, "a request may not give --%.40s", name), false;
 }
 
-unsigned ins_jobs_start(struct ins_jobs *j, const struct ins_json *wanted,
-                        char why[256])
+static bool add_options(struct ins_job *job, unsigned kind,
+                        const struct ins_json *wanted, char why[256])
 {
-    char kind[16], name[64], value[256], run[128] = "";
-    ins_json_text(wanted, ins_json_get(wanted, 0, "kind"), kind, sizeof kind);
-    if (strcmp(kind, "test") != 0 && strcmp(kind, "hunt") != 0)
-        return refuse(why, "kind is \"test\" or \"hunt\"");
-    struct ins_job *job = new_job(j, kind, why);
-    if (!job)
-        return 0;
-    bool well = add_word(job, "insula") && add_word(job, "%s", kind);
+    char name[64], value[256];
     const uint32_t options = ins_json_get(wanted, 0, "options");
-    why[0] = '\0';
-    for (uint32_t o = ins_json_first(wanted, options); well && o != INS_JSON_NONE;
+    for (uint32_t o = ins_json_first(wanted, options); o != INS_JSON_NONE;
          o = ins_json_next(wanted, o)) {
         ins_json_key(wanted, o, name, sizeof name);
         ins_json_text(wanted, o, value, sizeof value);
-        if (*value)
-            well = add_option(job, name, value, why);
+        if (*value && !add_option(job, kind, name, value, why))
+            return false;
     }
-    const bool hunt = !strcmp(kind, "hunt");
-    if (well && hunt)
-        well = make_place(j, kind, run, why);
-    well = well && add_word(job, "--store=%s%s%s", j->store, hunt ? "/" : "", run) &&
-           (hunt || add_word(job, "--progress=json"));
-    if (!well) {
+    return true;
+}
+
+/* A test makes its run in the store, and a hunt has a store of its own in it. */
+static bool add_store(struct ins_jobs *j, struct ins_job *job, unsigned kind,
+                      char why[256])
+{
+    if (kind == TEST)
+        return add_word(job, "--store=%s", j->store) &&
+               add_word(job, "--progress=json");
+    return make_place(j, "hunt", job->run, why) &&
+           add_word(job, "--store=%s/%s", j->store, job->run);
+}
+
+/* The file that a watch follows: one of the store. */
+static bool add_file(struct ins_jobs *j, struct ins_job *job,
+                     const struct ins_json *wanted, char why[256])
+{
+    char file[260];
+    struct stat sb;
+    ins_json_text(wanted, ins_json_get(wanted, 0, "file"), file, sizeof file);
+    const int store = open(j->store, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int fd = store < 0 ? -1 : ins_runs_open(store, file, &sb);
+    if (store >= 0)
+        (void)close(store);
+    if (fd < 0)
+        return refuse(why,
+                      "file is one of the store, FILE or RUN/FILE; '%.60s' is none",
+                      file),
+               false;
+    (void)close(fd);
+    (void)snprintf(job->name, sizeof job->name, "%s", file);
+    return add_word(job, "--progress=json") && add_word(job, "--") &&
+           add_word(job, "%s/%s", j->store, file);
+}
+
+unsigned ins_jobs_start(struct ins_jobs *j, const struct ins_json *wanted,
+                        char why[256])
+{
+    char name[16];
+    unsigned kind = 0;
+    ins_json_text(wanted, ins_json_get(wanted, 0, "kind"), name, sizeof name);
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcmp(name, kinds[i]))
+            kind = 1u << i;
+    if (!kind)
+        return refuse(why, "kind is \"test\", \"hunt\" or \"watch\"");
+    struct ins_job *job = new_job(j, name, why);
+    if (!job)
+        return 0;
+    why[0] = '\0';
+    if (!add_word(job, "insula") || !add_word(job, "%s", name) ||
+        !add_options(job, kind, wanted, why) ||
+        !(kind == WATCH ? add_file(j, job, wanted, why)
+                        : add_store(j, job, kind, why))) {
         drop(job);
         return *why ? 0 : refuse(why, "out of memory");
     }
-    if (hunt)
-        (void)snprintf(job->log, sizeof job->log, "%s/%s/hunt.log", j->store, run);
+    if (kind == HUNT)
+        (void)snprintf(job->log, sizeof job->log, "%s/%s/hunt.log", j->store, job->run);
     else
         (void)snprintf(job->log, sizeof job->log, "%s/.job-%u.log", j->store,
                        j->last + 1);
     (void)mkdir(j->store, 0755);
-    (void)snprintf(job->run, sizeof job->run, "%s", run);
     return launch(j, job, NULL, why);
 }
 

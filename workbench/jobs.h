@@ -1,9 +1,9 @@
 /* jobs.h - work that a server does for somebody: this program run again, in a process
  * of its own with limits, its output in files of the store.
  *
- * A job is a test, a hunt, or the check of an uploaded history.  Its arguments come
- * from a request, so nothing of them is believed: only options of a list are passed on,
- * none that runs a command or names a file. */
+ * A job is a test, a hunt, a watch of a file of the store, or the check of an uploaded
+ * history.  Its arguments come from a request, so nothing of them is believed: only
+ * options of a list are passed on, none that runs a command or names a file. */
 #ifndef INS_JOBS_H
 #define INS_JOBS_H
 
@@ -24,7 +24,7 @@ struct ins_job {
     size_t words;
     char log[4400]; /* its standard error, a file */
     char run[128];  /* the run that it makes, when that is known before */
-    char name[128]; /* of an uploaded file */
+    char name[260]; /* of an uploaded file, or of the one that is watched */
 };
 
 struct ins_jobs {
@@ -36,8 +36,8 @@ struct ins_jobs {
     struct ins_job job[INS_JOBS_KEPT];
 };
 
-/* Start a test or a hunt as {"kind": "test", "options": {"db": "postgres:"}} asks.  0
- * and *why when it is refused. */
+/* Start a test, a hunt or a watch, as {"kind": "test", "options": {"db": "postgres:"}}
+ * or {"kind": "watch", "file": "run.edn"} asks.  0 and *why when it is refused. */
 unsigned ins_jobs_start(struct ins_jobs *j, const struct ins_json *wanted,
                         char why[256]);
 /* Make a directory for an upload called `name`; its file is `path`, the run's name is

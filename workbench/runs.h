@@ -9,6 +9,7 @@
 
 #include "json.h"
 
+#include <sys/stat.h>
 #include <time.h>
 
 struct ins_run_row {
@@ -52,6 +53,14 @@ bool ins_runs_since(const char *text, time_t now, time_t *since);
 /* Is this the name of a run, and of nothing outside of the store?  A run's directory
  * has such a name: letters, digits, '-', '_' and '.', no '.' in front. */
 bool ins_runs_is_name(const char *name);
+
+/* Open RUN/FILE or FILE of the store `dir` for reading: plain names, no links, a
+ * regular file.  -1 when there is none. */
+int ins_runs_open(int dir, const char *name, struct stat *sb);
+
+/* The histories in a store that may be growing, FILE and RUN/FILE, as JSON: their
+ * names, bytes and when they were written last, the latest first. */
+bool ins_runs_files(const char *dir, FILE *out);
 
 /* The head of a run's result.json, without the anomalies.  *text is what the tree is
  * of, for the caller to free.  False when there is none, or it is damaged. */

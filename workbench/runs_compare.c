@@ -249,16 +249,18 @@ bool ins_runs_compare(const char *dir, char *const *run, size_t n, bool json, FI
                            .root = calloc(n, sizeof *c.root)};
     *missing = NULL;
     c.failed = !c.json || !c.text || !c.root;
-    for (size_t i = 0; i < n && !c.failed && !*missing; i++) {
-        if (!ins_runs_head(dir, run[i], &c.json[i], &c.text[i]))
-            *missing = run[i];
-        else
+    bool all = true;
+    for (size_t i = 0; i < n && !c.failed && all; i++) {
+        all = ins_runs_head(dir, run[i], &c.json[i], &c.text[i]);
+        if (all)
             c.root[i] =
                 ins_json_first(&c.json[i], ins_json_get(&c.json[i], 0, "histories"));
+        else
+            *missing = run[i];
     }
-    if (!c.failed && !*missing)
+    if (!c.failed && all)
         fill(&c);
-    const bool well = !c.failed && !*missing;
+    const bool well = !c.failed && all;
     if (well && json)
         write_json(&c, run, out);
     else if (well)

@@ -102,26 +102,24 @@ static void put_cell(FILE *out, char *text, unsigned column_width, const char *c
         (void)fprintf(out, "%*s  ", number ? 0 : (int)gap, "");
 }
 
-void ins_runs_table(const struct ins_runs *s, FILE *out, unsigned width, bool color)
+/* How wide each column is; 0 for one that is not shown, for it has nothing to say or
+ * the line is too short.  Returns how many are shown. */
+static int measure(const struct ins_runs *s, unsigned width, unsigned wide[COLUMNS])
 {
-    unsigned wide[COLUMNS], total = 0;
+    unsigned total = 0;
     int shown = 0;
     char text[160];
     for (int c = 0; c < COLUMNS; c++) {
-        wide[c] = (unsigned)strlen(headings[c]);
         unsigned most = 0;
         for (size_t i = 0; i < s->n; i++) {
             cell(&s->run[i], c, text, sizeof text);
             const unsigned w = width_of(text);
             most = w > most ? w : most;
         }
-        if (!most && c > 2)
-            wide[c] = 0; /* nothing to say */
-        else if (most > wide[c])
-            wide[c] = most;
-    }
-    for (int c = 0; c < COLUMNS; c++)
+        const unsigned heading = (unsigned)strlen(headings[c]);
+        wide[c] = !most && c > 2 ? 0 : most > heading ? most : heading;
         total += wide[c] ? wide[c] + 2 : 0;
+    }
     static const int least[] = {7, 0, 4, 6, 3, 5}; /* the verdict matters more */
     for (size_t i = 0; i < sizeof least / sizeof *least && width && total > width + 2;
          i++) {
@@ -130,18 +128,32 @@ void ins_runs_table(const struct ins_runs *s, FILE *out, unsigned width, bool co
     }
     for (int c = 0; c < COLUMNS; c++)
         shown += wide[c] > 0;
-    for (size_t i = 0; i <= s->n; i++)
-        for (int c = 0, left = shown; c < COLUMNS; c++) {
-            if (!wide[c])
-                continue;
-            if (i)
-                cell(&s->run[i - 1], c, text, sizeof text);
-            else
-                (void)snprintf(text, sizeof text, "%s", headings[c]);
-            const char *colour =
-                color ? i ? colour_of(&s->run[i - 1], c) : "\033[1m" : NULL;
-            put_cell(out, text, wide[c], colour, c == 6 || c == 7, !--left);
-            if (!left)
-                (void)fputc('\n', out);
-        }
+    return shown;
+}
+
+/* One line; that of the headings without a run. */
+static void put_line(FILE *out, const struct ins_run_row *r,
+                     const unsigned wide[COLUMNS], int shown, bool color)
+{
+    char text[160];
+    for (int c = 0, left = shown; c < COLUMNS; c++) {
+        if (!wide[c])
+            continue;
+        if (r)
+            cell(r, c, text, sizeof text);
+        else
+            (void)snprintf(text, sizeof text, "%s", headings[c]);
+        const char *colour = !color ? NULL : r ? colour_of(r, c) : "\033[1m";
+        put_cell(out, text, wide[c], colour, c == 6 || c == 7, !--left);
+    }
+    (void)fputc('\n', out);
+}
+
+void ins_runs_table(const struct ins_runs *s, FILE *out, unsigned width, bool color)
+{
+    unsigned wide[COLUMNS];
+    const int shown = measure(s, width, wide);
+    put_line(out, NULL, wide, shown, color);
+    for (size_t i = 0; i < s->n; i++)
+        put_line(out, &s->run[i], wide, shown, color);
 }

@@ -139,34 +139,10 @@ static enum MHD_Result send_page(struct server *s, connection *c)
     return answer_text(s, c, 200, "text/html; charset=utf-8", text, size);
 }
 
-/* RUN/FILE of the store: two plain names, no links. */
-static int open_file(const struct server *s, const char *url, struct stat *sb)
-{
-    char run[128];
-    const size_t n = strcspn(url, "/");
-    if (n >= sizeof run || url[n] != '/')
-        return -1;
-    (void)snprintf(run, sizeof run, "%.*s", (int)n, url);
-    const char *file = url + n + 1;
-    if (!ins_runs_is_name(run) || !ins_runs_is_name(file))
-        return -1;
-    const int dir =
-        openat(s->dir, run, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (dir < 0)
-        return -1;
-    const int fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    (void)close(dir);
-    if (fd >= 0 && (fstat(fd, sb) || !S_ISREG(sb->st_mode))) {
-        (void)close(fd);
-        return -1;
-    }
-    return fd;
-}
-
 static enum MHD_Result send_file(struct server *s, connection *c, const char *url)
 {
     struct stat sb;
-    const int fd = open_file(s, url, &sb);
+    const int fd = strchr(url, '/') ? ins_runs_open(s->dir, url, &sb) : -1;
     if (fd < 0)
         return refuse(s, c, 404, "there is no such file in the store");
     const char *dot = strrchr(url, '.');
@@ -207,6 +183,20 @@ static enum MHD_Result send_runs(struct server *s, connection *c)
     }
     ins_runs_release(&runs);
     return answer_text(s, c, 200, "application/json", text, size);
+}
+
+static enum MHD_Result send_files(struct server *s, connection *c)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    const bool well = out && ins_runs_files(s->o->store, out);
+    if (out)
+        (void)fclose(out);
+    if (well)
+        return answer_text(s, c, 200, "application/json", text, size);
+    free(text);
+    return refuse(s, c, 500, "cannot read the store");
 }
 
 struct collected {
@@ -281,6 +271,8 @@ static enum MHD_Result send_about(struct server *s, connection *c)
         return MHD_NO;
     (void)fprintf(out, "{\"insula\": \"%s\", \"upload_limit\": %zu", s->o->version,
                   s->o->upload_limit);
+    (void)fputs(", \"store\": ", out);
+    ins_json_put(out, s->o->store);
     put_names(out, "databases", ins_driver_line);
     put_names(out, "workloads", ins_workload_line);
     put_names(out, "faults", fault_line);
@@ -327,6 +319,8 @@ static enum MHD_Result do_get(struct server *s, connection *c, const char *url)
         return send_runs(s, c);
     if (!strcmp(url, "/api/compare"))
         return send_comparison(s, c);
+    if (!strcmp(url, "/api/files"))
+        return send_files(s, c);
     if (!strcmp(url, "/api/about"))
         return send_about(s, c);
     if (!strcmp(url, "/api/jobs"))

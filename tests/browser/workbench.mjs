@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { spawn } from "node:child_process";
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
-import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 
 const require = createRequire(resolve("package.json"));
@@ -34,6 +34,11 @@ async function open(url, { width = 1280, height = 900, dark = false, touch = fal
 }
 const file = path => "file://" + resolve(path);
 const quiet = (page, where) => { same(page.said, [], "nothing was complained about: " + where); same(page.asked, [], "nothing was asked of another host: " + where); };
+// Until a text of the page is so; functions that wait in the page would need eval.
+async function until(page, where, so) {
+  for (let i = 0; i < 300 && !so(await page.textContent(where)); i++) await page.waitForTimeout(200);
+  return page.textContent(where);
+}
 const fits = async (page, where) => { const w = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]); ok(w[0] <= w[1], "no sideways scrolling: " + where, w); };
 // Everything that can be used has a name for those who do not see it.
 async function named(page, where) {
@@ -258,6 +263,37 @@ await page.waitForSelector("tbody tr");
 same(await page.$$eval("tbody tr", all => all.length), 1, "the run is in the list");
 ok((await page.textContent("tbody tr .db")).startsWith(db === "postgres:" ? "PostgreSQL" : "SQLite"), "with its database");
 
+// A watch: a file of the store grows, verdicts follow it, a violation is found.
+const stream = readFileSync("good.edn", "utf8").trim().split("\n");
+const event = (type, process, value) => `{:type :${type}, :process ${process}, :time ${1e12 + ++clock}, :f :txn, :value ${value}}`;
+let clock = 0;
+const lost = [["100", '[[:w "x" 1]]'], ["101", '[[:r "x" 1] [:w "x" 2]]'], ["102", '[[:r "x" 1] [:w "x" 3]]']].flatMap(([p, v]) => [event("invoke", p, v.replace(/:r "x" 1/, ':r "x" nil')), event("ok", p, v)]);
+writeFileSync("live/growing.edn", stream.slice(0, 400).join("\n") + "\n");
+await page.goto(home + "#new");
+await page.waitForSelector("#go");
+await page.focus("#k-watch");
+await page.keyboard.press("Enter");
+await page.waitForSelector("#f-file");
+await page.selectOption("#f-file", "growing.edn");
+await page.selectOption("#f-keep-going", "yes");
+ok(/^insula watch --keep-going \S*live\/growing\.edn$/.test(await page.textContent("#command")), "the form of a watch shows its command line", await page.textContent("#command"));
+await page.screenshot({ path: "screenshots/watch-form.png" });
+await page.click("#go");
+await page.waitForSelector("#sofar .kept", { timeout: 60000 });
+ok(/^.*rc holds/.test(await page.textContent("#sofar")), "a watch says what holds so far", await page.textContent("#sofar"));
+const seenBefore = await page.textContent("#figures");
+appendFileSync("live/growing.edn", stream.slice(400).join("\n") + "\n");
+ok(await until(page, "#figures", t => t !== seenBefore) !== seenBefore, "and follows the file as it grows");
+appendFileSync("live/growing.edn", lost.join("\n") + "\n");
+await page.waitForSelector("#sofar .broken", { timeout: 60000 });
+await until(page, "#said", t => t.includes("LostUpdate"));
+ok(/si violated/.test(await page.textContent("#sofar")) && (await page.textContent("#said")).includes("LostUpdate"), "a violation is shown when it has happened, with its report", await page.textContent("#sofar"));
+await page.screenshot({ path: "screenshots/watch.png", fullPage: true });
+await page.click("#stop");
+await page.waitForSelector("#jobstate:has-text('Violated')", { timeout: 60000 });
+ok(/^Violated after/.test(await page.textContent("#jobstate")), "and it is stopped", await page.textContent("#jobstate"));
+await named(page, "watch");
+
 // Uploads.
 async function upload(name, content) {
   await page.goto(home + "#check");
@@ -323,6 +359,9 @@ for (const [headers, what] of [[{}, "without X-Insula"], [{ "X-Insula": "1", Ori
 }
 for (const options of [{ db: "sqlite:/etc/passwd" }, { db: "exec:touch x" }, { db: "sqlite:?x=/../y" }, { "fault-command": "kill=touch x" }, { store: "/tmp" }, { output: "x" }, { sessions: "1 --store=/tmp" }, { db: "sqlite:", workload: "../x" }, { "counterexample": "x" }, { db: "postgres:?socket=/tmp" }])
   same(await status("/api/jobs", { ...post, body: JSON.stringify({ kind: "test", options }) }), 400, "no such option from a request: " + JSON.stringify(options));
+for (const file of ["", "../outside.txt", "/etc/passwd", "plain/link.txt", "linked/outside.txt", "plain", ".job-1.log", "nothing.edn", "plain/../../outside.txt"])
+  same(await status("/api/jobs", { ...post, body: JSON.stringify({ kind: "watch", file }) }), 400, "no watch of '" + file + "'");
+same(await status("/api/jobs", { ...post, body: JSON.stringify({ kind: "watch", file: "growing.edn", options: { spool: "x" } }) }), 400, "nor with a file to write");
 for (const bad of ["", "[]", "{", "nonsense", '{"kind": "rm"}', "[".repeat(60000)]) same(await status("/api/jobs", { ...post, body: bad }), 400, "no job from '" + bad.slice(0, 12) + "'");
 same(await status("/api/jobs/99"), 404, "no such job");
 // A page of another origin, in the browser.
