@@ -58,13 +58,13 @@ function upload(file) {
 /* ---- a form that shows its command line ---- */
 
 const FIELDS = {
-  test: [["db", "Database"], ["isolation", "Isolation"], ["workload", "Workload"], ["nemesis", "Faults"], ["sessions", "Sessions", "10"], ["time-limit", "Seconds", ""], ["txns", "Transactions", "10000"], ["keys", "Keys", ""], ["ops", "Operations of a transaction", "8"], ["rate", "Transactions a second", "no limit"], ["level", "Levels", "all"], ["seed", "Seed", "by chance"]],
-  hunt: [["db", "Database"], ["isolation", "Isolation"], ["nemesis", "Faults"], ["budget", "How long", "10m"], ["until", "Until"], ["seed", "Seed", "by chance"]],
+  test: [["db", "Database"], ["isolation", "Isolation"], ["workload", "Workload"], ["nemesis", "Faults"], ["sessions", "Sessions", "10"], ["time-limit", "Seconds", ""], ["txns", "Transactions", "10000"], ["keys", "Keys", ""], ["ops", "Operations of a transaction", "8"], ["rate", "Transactions a second", "no limit"], ["level", "Levels", "all"], ["seed", "Seed", "by chance"], ["online", "Verdicts"], ["keep-going", "After a violation"]],
+  hunt: [["db", "Database"], ["isolation", "Isolation"], ["nemesis", "Faults"], ["budget", "How long", "10m"], ["until", "Until"], ["seed", "Seed", "by chance"], ["online", "Verdicts"]],
   watch: [["file", "File of the store"], ["level", "Levels", "all"], ["format", "Format"], ["keep", "Transactions to keep", "1000000"], ["keep-going", "After a violation"], ["final", "At the end of the file"], ["repeats", "Values"]]};
-const form = {kind: "test", test: {"db": "sqlite:", "time-limit": "10"}, hunt: {"db": "sqlite:", "budget": "2m"}, watch: {}};
+const form = {kind: "test", test: {"db": "sqlite:", "time-limit": "10", "online": "yes"}, hunt: {"db": "sqlite:", "budget": "2m"}, watch: {}};
 const TITLES = {test: "Test: record and check", hunt: "Hunt: look for anomalies", watch: "Watch: follow a file"};
 /* Options without a value: what it means to leave them out, and to give them. */
-const FLAGS = {"keep-going": ["stop", "report it and go on"], "final": ["wait for more", "stop and decide what is open"], "repeats": ["each is written once", "may be written again"]};
+const FLAGS = {"online": ["at the end", "also while it records"], "keep-going": ["stop", "report it and go on"], "final": ["wait for more", "stop and decide what is open"], "repeats": ["each is written once", "may be written again"]};
 
 const firstWord = line => line.split(/\s/)[0];
 function choices(name) {

@@ -70,7 +70,10 @@ static const struct {
 static const struct {
     const char *name;
     unsigned kinds;
-} flags[] = {{"final", WATCH}, {"keep-going", WATCH}, {"repeats", WATCH}};
+} flags[] = {{"online", TEST | HUNT},
+             {"keep-going", TEST | WATCH},
+             {"final", WATCH},
+             {"repeats", WATCH}};
 
 static bool is_of(const char *value, const char *more)
 {
