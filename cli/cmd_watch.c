@@ -31,6 +31,7 @@ struct watch {
     off_t size; /* bytes that were read */
     char *bytes;
     bool found;  /* a violation was reported */
+    bool ended;  /* nothing is to come */
     bool faulty; /* the input had an error */
 };
 
@@ -230,7 +231,8 @@ static void follow(struct watch *w)
                 return;
             show_live(w);
         }
-        if (end && (!w->regular || to_the_end))
+        w->ended = end && (!w->regular || to_the_end);
+        if (w->ended)
             return;
         if (end && !wait_for_more(w)) {
             w->faulty = true;
@@ -264,14 +266,15 @@ static void tell_verdicts(struct watch *w)
     }
 }
 
-/* Nothing is to come: the last line may be cut, and what is open is decided. */
+/* What is open is decided when nothing is to come; the last line may be cut.  After
+ * Ctrl-C it stays open: who wrote what was read may come later. */
 static int finish(struct watch *w)
 {
     struct insula_error err = {0};
-    if (insula_feed_bytes(w->feed, "", 0, 1, &err))
+    if (w->ended && insula_feed_bytes(w->feed, "", 0, 1, &err))
         (void)complain("%s: %s", w->path, err.message);
     err = (struct insula_error){0};
-    if (insula_monitor_finish(w->monitor, &err))
+    if (w->ended && insula_monitor_finish(w->monitor, &err))
         return complain("%s: %s", w->path, err.message);
     (void)tell_changes(w);
     clear_line(w);
@@ -327,11 +330,11 @@ int cmd_watch(const struct options *o)
         interrupt_hold();
         follow(&w);
         clear_line(&w);
-        status = w.found && !opt_given(o, OPT_keep_going) ? EXIT_FAIL : finish(&w);
+        status = w.found && (w.faulty || !opt_given(o, OPT_keep_going)) ? EXIT_FAIL
+                 : w.faulty                                             ? EXIT_USAGE
+                                                                        : finish(&w);
         if (w.progress)
             show_progress(&w);
-        if (w.faulty && status != EXIT_FAIL)
-            status = EXIT_USAGE;
         interrupt_release();
     }
     if (w.copy && fclose(w.copy))

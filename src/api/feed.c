@@ -422,8 +422,10 @@ int insula_feed_bytes(struct insula_feed *feed, const char *bytes, size_t size,
 {
     struct ins_error err = {0};
     ins_buf_bytes(&feed->rest, bytes, size);
-    if (feed->rest.failed)
+    if (feed->rest.failed) {
+        ins_monitor_of(feed->monitor)->stream.complete = false;
         return ins_handle_fail(error, INSULA_E_NOMEM, "out of memory for the input");
+    }
     feed->last = last != 0;
     const size_t whole = whole_lines(feed), cut = feed->rest.len - whole;
     enum ins_status st = whole || (last && feed->open.len && feed->events)
@@ -436,6 +438,10 @@ int insula_feed_bytes(struct insula_feed *feed, const char *bytes, size_t size,
     if (st == INS_OK && last && cut)
         st = ins_fail(&err, INS_E_INPUT, feed->line + 1,
                       "the last line is cut short: it was left out");
+    /* Whoever wrote what was read may be in what was left out: nothing of what is open
+     * can be decided without it. */
+    if (st != INS_OK)
+        ins_monitor_of(feed->monitor)->stream.complete = false;
     ins_monitor_refresh(feed->monitor);
     return st == INS_OK ? INSULA_OK : ins_handle_error(error, &err);
 }

@@ -155,6 +155,7 @@ int insula_monitor_push(struct insula_monitor *monitor,
     if (status != INSULA_OK) {
         if (a)
             ins_arrival_free(a);
+        m->stream.complete &= status != INSULA_E_NOMEM; /* it is lost */
         return status;
     }
     a->session = session;

@@ -95,6 +95,24 @@ history() {
     [[ "$output" == *"2 transactions"* ]]
 }
 
+@test "what was left out, or is still to come, is no violation" {
+    printf 'insula 1\na: r(x)=1\nb: w(x)=1' >h.insula # the last line may be cut
+    run "$INSULA" watch --final h.insula
+    [ "$status" -eq 2 ]
+    [[ "$output" != *violated* ]] && [[ "$output" != *FAIL* ]]
+    printf 'insula 1\na: r(x)=1\nc: w(x\nb: w(x)=1\n' >h.insula
+    run "$INSULA" watch --final h.insula
+    [ "$status" -eq 3 ]
+    [[ "$output" != *violated* ]] && [[ "$output" != *holds* ]]
+    printf 'insula 1\na: r(x)=1\n' >h.insula
+    "$INSULA" watch h.insula >out 2>&1 &
+    sleep 1
+    kill -INT $!
+    wait $! || [ $? -eq 2 ]
+    ! grep -q violated out
+    grep -q "rc *open" out
+}
+
 @test "malformed lines name their line and end with status 3" {
     (history; printf 'a t3: r(x=1\n') >h.insula
     run "$INSULA" watch --final h.insula
