@@ -2,10 +2,10 @@
 
 #include "monitor/version_places.h"
 
+#include <stdlib.h>
+
 /* How many arrivals are looked at before one's reads are explained. */
 enum { AHEAD = 100 };
-/* Of how many, at most, a guess that failed is made differently. */
-enum { DOUBTED = 400 };
 
 void ins_guess_init(struct ins_guess *g, struct ins_stream *s,
                     struct ins_guess_mode mode)
@@ -369,8 +369,7 @@ static void insert(struct ins_guess *g, struct ins_arrival *a)
     g->s->failed |= g->pending.failed;
 }
 
-/* Explain what a read, and find places for what it wrote. */
-static void settle(struct ins_guess *g, struct ins_arrival *a)
+static void settle_reads(struct ins_guess *g, struct ins_arrival *a)
 {
     g->stamp++;
     for (uint32_t i = 0; i < a->n_ops && !g->broken && !g->s->failed; i++) {
@@ -379,6 +378,12 @@ static void settle(struct ins_guess *g, struct ins_arrival *a)
         else if (ins_word_kind(a->op[i].word) == INS_OP_READ)
             take_read(g, a, i);
     }
+}
+
+/* Explain what a read, and find places for what it wrote. */
+static void settle(struct ins_guess *g, struct ins_arrival *a)
+{
+    settle_reads(g, a);
     if (!g->broken)
         (void)ins_place_writes(g, a);
     a->settled = true;
@@ -530,11 +535,9 @@ static void take_out(struct ins_guess *g, struct ins_arrival *a)
     a->counted = a->status == INS_COMMITTED;
 }
 
-void ins_guess_restart(struct ins_guess *g, struct ins_guess_mode mode, unsigned seed)
+/* Nothing that was not folded has a point or a place any more. */
+static void start_over(struct ins_guess *g, struct ins_guess_mode mode)
 {
-    g->ahead = SIZE_MAX;
-    g->seed = seed;
-    g->doubted = g->s->arrived > DOUBTED ? g->s->arrived - DOUBTED : 0;
     ins_flow_clear(&g->order);
     g->instant.len = g->endless.len = g->first_instant = 0;
     g->homeless.len = 0;
@@ -545,12 +548,163 @@ void ins_guess_restart(struct ins_guess *g, struct ins_guess_mode mode, unsigned
     for (struct ins_arrival *a = g->s->oldest; a; a = a->newer)
         if (a->in_order != INS_FOLDED)
             take_out(g, a);
+}
+
+void ins_guess_restart(struct ins_guess *g, struct ins_guess_mode mode)
+{
+    start_over(g, mode);
+    g->ahead = SIZE_MAX;
     for (struct ins_arrival *a = g->s->oldest; a && !g->broken; a = a->newer)
         if (a->in_order == INS_NOT_IN && !(a->counted && a->status != INS_COMMITTED))
             ins_guess_add(g, a);
     ins_guess_flush(g);
     g->ahead = AHEAD;
-    g->seed = 0;
+}
+
+/* ---- an order that is given ---- */
+
+static int by_end(const void *a, const void *b)
+{
+    const struct ins_arrival *x = *(struct ins_arrival *const *)a;
+    const struct ins_arrival *y = *(struct ins_arrival *const *)b;
+    if (x->end != y->end)
+        return x->end < y->end ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* The end of a as a point at the end of the order. */
+static void append_instant(struct ins_guess *g, struct ins_arrival *a)
+{
+    struct ins_flow_order *o = &g->order;
+    const uint32_t p = ins_flow_append(o, NULL);
+    if (p == INS_NO_POINT)
+        return;
+    bool well =
+        a->commit != INS_NO_POINT && ins_flow_link(o, a->commit, p, INS_NO_POINT);
+    if (well && g->instant.len)
+        well =
+            ins_flow_link(o, g->instant.at[g->instant.len - 1].point, p, INS_NO_POINT);
+    if (!well) {
+        g->broken = "real time";
+        return;
+    }
+    ins_vec_instant_push(
+        &g->instant, (struct ins_instant){.end = a->end,
+                                          .begin = a->begin,
+                                          .point = p,
+                                          .serial = o->point[p].serial,
+                                          .first = a->first,
+                                          .first_serial = o->point[a->first].serial});
+    g->s->failed |= g->instant.failed;
+}
+
+/* The ends before `begin`, from *next on in g->work. */
+static void append_instants(struct ins_guess *g, int64_t begin, size_t *next)
+{
+    while (*next < g->work.len && g->work.at[*next]->end < begin && !g->broken &&
+           !g->s->failed)
+        append_instant(g, g->work.at[(*next)++]);
+}
+
+static void append_first(struct ins_guess *g, struct ins_arrival *a, size_t *next)
+{
+    a->low = a->begin == INS_NO_TIME ? INT64_MIN / 4 : a->begin;
+    a->high = ins_arrival_has_end(a) ? a->end : INT64_MAX / 4;
+    a->commit = INS_NO_POINT;
+    if (g->mode.real_time && a->begin != INS_NO_TIME)
+        append_instants(g, a->begin, next);
+    a->first = ins_flow_append(&g->order, a);
+    if (g->broken || a->first == INS_NO_POINT)
+        return;
+    a->in_order = INS_IN_ORDER;
+    a->counted = true;
+    if (!g->mode.real_time || a->begin == INS_NO_TIME)
+        return;
+    behind_the_ended(g, a);
+    if (!ins_arrival_has_end(a))
+        add_endless(g, a);
+}
+
+static void append_commit(struct ins_guess *g, struct ins_arrival *a)
+{
+    if (!g->mode.split) {
+        a->commit = a->first;
+        return;
+    }
+    if (a->in_order != INS_IN_ORDER) {
+        g->broken = "a commit before its begin";
+        return;
+    }
+    a->commit = ins_flow_append(&g->order, a);
+    if (a->commit != INS_NO_POINT)
+        (void)ins_flow_link(&g->order, a->first, a->commit, INS_NO_POINT);
+    for (uint32_t i = 0; i < a->n_ops; i++)
+        a->op[i].point = a->first;
+}
+
+/* All points, those of real time between them. */
+static void append_points(struct ins_guess *g, const struct ins_vec_step *order)
+{
+    g->work.len = 0;
+    for (size_t i = 0; i < order->len && g->mode.real_time; i++) {
+        struct ins_arrival *a = order->at[i].of;
+        if (order->at[i].begins && ins_arrival_has_end(a))
+            ins_vec_arrival_push(&g->work, a);
+        if (ins_arrival_has_end(a) && g->folded_begin != INS_NO_TIME &&
+            a->end < g->folded_begin)
+            g->broken = "a transaction that arrived very late";
+    }
+    g->s->failed |= g->work.failed;
+    if (g->work.len)
+        qsort(g->work.at, g->work.len, sizeof *g->work.at, by_end);
+    size_t next = 0;
+    for (size_t i = 0; i < order->len && !g->broken && !g->s->failed; i++) {
+        if (order->at[i].begins)
+            append_first(g, order->at[i].of, &next);
+        if (order->at[i].commits && !g->broken)
+            append_commit(g, order->at[i].of);
+        g->s->failed |= g->order.failed;
+    }
+    append_instants(g, INT64_MAX, &next);
+}
+
+/* Reads in the order of first points, writes in that of commits. */
+static void settle_in_order(struct ins_guess *g, const struct ins_vec_step *order)
+{
+    for (size_t i = 0; i < order->len && !g->broken && !g->s->failed; i++) {
+        struct ins_arrival *a = order->at[i].of;
+        if (order->at[i].begins)
+            settle_reads(g, a);
+        if (order->at[i].commits && !g->broken)
+            (void)ins_place_writes(g, a);
+        a->settled |= order->at[i].commits;
+    }
+}
+
+/* Everything that has arrived is in the table; who counts is in the order. */
+static void claim_arrivals(struct ins_guess *g)
+{
+    for (struct ins_arrival *a = g->s->oldest; a && !g->broken && !g->s->failed;
+         a = a->newer) {
+        if (a->in_order == INS_FOLDED)
+            continue;
+        if (a->status == INS_COMMITTED && a->in_order != INS_IN_ORDER)
+            g->broken = "an order that lacks a transaction";
+        claim_all(g, a, a->status == INS_ABORTED ? INS_V_REFUSED : INS_V_OPEN);
+        if (a->in_order == INS_IN_ORDER)
+            take_session_order(g, a);
+    }
+}
+
+void ins_guess_take_order(struct ins_guess *g, struct ins_guess_mode mode,
+                          const struct ins_vec_step *order)
+{
+    start_over(g, mode);
+    g->given = true;
+    append_points(g, order);
+    claim_arrivals(g);
+    settle_in_order(g, order);
+    g->given = false;
 }
 
 /* ---- forgetting ---- */

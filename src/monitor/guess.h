@@ -54,6 +54,14 @@ struct ins_wakeup {
 INS_VEC(wakeup, struct ins_wakeup);
 INS_VEC(arrival, struct ins_arrival *);
 
+/* A step of an order that is given: a transaction's first point, its commit, or both.
+ */
+struct ins_step {
+    struct ins_arrival *of;
+    bool begins, commits;
+};
+INS_VEC(step, struct ins_step);
+
 struct ins_guess {
     struct ins_stream *s;
     struct ins_guess_mode mode;
@@ -69,9 +77,8 @@ struct ins_guess {
      * first_pending on. */
     struct ins_vec_arrival pending;
     size_t first_pending;
-    size_t ahead;     /* how many of them there may be */
-    unsigned seed;    /* of guesses that are tried again, ... */
-    uint64_t doubted; /* ... from this number on */
+    size_t ahead; /* how many of them there may be */
+    bool given;   /* the order is: floating versions stay where they are */
     struct ins_vec_wakeup woken;
     struct ins_vec_u32 group;
     struct ins_vec_u32 homeless; /* floating versions that had to leave their places */
@@ -91,8 +98,12 @@ void ins_guess_add(struct ins_guess *g, struct ins_arrival *a);
 void ins_guess_flush(struct ins_guess *g);
 
 /* Start again with what was not folded, in some mode: all that is certain is taken
- * first, then it is guessed in another way for each seed. */
-void ins_guess_restart(struct ins_guess *g, struct ins_guess_mode mode, unsigned seed);
+ * first. */
+void ins_guess_restart(struct ins_guess *g, struct ins_guess_mode mode);
+/* Start again in this order, which has every counted transaction that was not folded,
+ * if it explains them. */
+void ins_guess_take_order(struct ins_guess *g, struct ins_guess_mode mode,
+                          const struct ins_vec_step *order);
 
 /* Fold what is at the front and has a number below `before`. */
 void ins_guess_fold(struct ins_guess *g, uint64_t before);

@@ -16,6 +16,7 @@ struct maker {
     const struct ins_kept_options *o;
     struct ins_builder *b;
     struct ins_vec_pair written, wanted; /* sorted */
+    bool window;                         /* see ins_kept_window */
     uint8_t *wanted_key; /* 1: some value of it is wanted, 2: and was found */
 };
 
@@ -37,6 +38,13 @@ static bool has(const struct ins_vec_pair *v, uint32_t key, uint64_t value)
 {
     const struct pair x = {value, key};
     return v->len && bsearch(&x, v->at, v->len, sizeof *v->at, compare);
+}
+
+/* How many elements of a list stand before what is looked at. */
+static uint32_t folded_len(const struct maker *m, uint32_t key)
+{
+    const uint32_t base = m->s->key.at[key].base;
+    return m->window && base != INS_NO_VERSION ? m->s->version.at[base].upto : 0;
 }
 
 static bool is_list(const struct maker *m, uint32_t key)
@@ -114,7 +122,7 @@ static bool is_closed(const struct maker *m, const struct ins_arrival *a, uint32
                         ins_arrival_has_end(a) && a->end < m->o->low))
         return true;
     const bool list = is_list(m, key);
-    for (uint32_t j = 0; j < (list ? r->len : 1); j++)
+    for (uint32_t j = list ? folded_len(m, key) : 0; j < (list ? r->len : 1); j++)
         if (!has(&m->written, key, list ? r->list[j] : r->value))
             return false;
     return true;
@@ -135,7 +143,7 @@ static void add_read(struct maker *m, uint32_t t, const struct ins_arrival *a,
         return;
     }
     const struct ins_list_words *const at = ins_builder_list(m->b);
-    for (uint32_t j = 0; j < r->len; j++)
+    for (uint32_t j = folded_len(m, key); j < r->len; j++)
         ins_builder_list_add(m->b, at, lit(m, r->list[j]));
     ins_builder_list_end(m->b, t, key_name(m, key));
 }
@@ -161,14 +169,18 @@ static uint32_t begin_txn(struct maker *m, const struct ins_arrival *a)
     return t;
 }
 
-static void add_whole(struct maker *m, const struct ins_arrival *a)
+static void add_operations(struct maker *m, uint32_t t, const struct ins_arrival *a)
 {
-    const uint32_t t = begin_txn(m, a);
     for (uint32_t i = 0; i < a->n_ops; i++)
         if (ins_word_writes(a->op[i].word))
             add_write(m, t, &a->op[i]);
         else
             add_read(m, t, a, i);
+}
+
+static void add_whole(struct maker *m, const struct ins_arrival *a)
+{
+    add_operations(m, begin_txn(m, a), a);
 }
 
 /* Those writes of an older transaction that matter. */
@@ -250,5 +262,72 @@ enum ins_status ins_kept_history(const struct ins_stream *s,
     ins_vec_pair_release(&m.written);
     ins_vec_pair_release(&m.wanted);
     ins_free(m.wanted_key);
+    return st;
+}
+
+/* ---- the window of a guess ---- */
+
+/* What the key starts with there, if anything. */
+static bool window_initial(const struct ins_stream *s, uint32_t key, uint64_t *value)
+{
+    const struct ins_stream_key *k = &s->key.at[key];
+    if (k->kind == INS_STREAM_LIST || (!k->folded && !k->has_initial))
+        return false;
+    *value = k->folded ? s->version.at[k->base].value : k->initial;
+    return true;
+}
+
+/* Note who is there, and state what the keys that they use start with. */
+static bool collect_window(struct maker *m, struct ins_vec_arrival *txn)
+{
+    uint8_t *seen = INS_NEW0(uint8_t, m->s->key.len + 1);
+    if (!seen)
+        return false;
+    for (struct ins_arrival *a = m->s->oldest; a; a = a->newer) {
+        if (a->in_order == INS_FOLDED)
+            continue;
+        ins_vec_arrival_push(txn, a);
+        note_writes(m, a);
+        for (uint32_t i = 0; i < a->n_ops; i++) {
+            const uint32_t key = ins_word_key(a->op[i].word);
+            uint64_t value;
+            if (seen[key] || !window_initial(m->s, key, &value))
+                continue;
+            seen[key] = 1;
+            ins_builder_init_key(m->b, key_name(m, key), lit(m, value));
+            ins_vec_pair_push(&m->written, (struct pair){value, key});
+        }
+    }
+    ins_free(seen);
+    sort(&m->written);
+    return !txn->failed && !m->written.failed;
+}
+
+static void add_to_window(struct maker *m, const struct ins_arrival *a, uint64_t line)
+{
+    const uint32_t s =
+        ins_builder_session(m->b, lit(m, m->s->session.at[a->session].name));
+    const uint32_t t = ins_builder_begin_unnamed(m->b, s, line);
+    if (a->begin != INS_NO_TIME || a->end != INS_NO_TIME)
+        ins_builder_times(m->b, t, a->begin, a->end);
+    ins_builder_end(m->b, t, (enum ins_txn_status)a->status);
+    add_operations(m, t, a);
+}
+
+enum ins_status ins_kept_window(const struct ins_stream *s, struct ins_vec_arrival *txn,
+                                struct ins_history **out, struct ins_error *err)
+{
+    const struct ins_kept_options o = {.low = INS_NO_TIME};
+    struct maker m = {.s = s, .o = &o, .b = ins_builder_new(), .window = true};
+    enum ins_status st = INS_OK;
+    if (!m.b || !collect_window(&m, txn)) {
+        st = ins_nomem(err, "what was kept");
+    } else {
+        for (size_t i = 0; i < txn->len; i++)
+            add_to_window(&m, txn->at[i], i + 1);
+        st = ins_builder_finish(m.b, 1, out, err);
+    }
+    ins_builder_free(m.b);
+    ins_vec_pair_release(&m.written);
     return st;
 }

@@ -2,7 +2,7 @@
 #ifndef INS_KEPT_H
 #define INS_KEPT_H
 
-#include "monitor/stream.h"
+#include "monitor/guess.h"
 
 struct ins_kept_options {
     /* Transactions from this number on, and of older ones what these have read and
@@ -26,5 +26,11 @@ struct ins_kept_options {
 enum ins_status ins_kept_history(const struct ins_stream *s,
                                  const struct ins_kept_options *o,
                                  struct ins_history **out, struct ins_error *err);
+
+/* What the guess did not fold, with the versions that it left as initial ones; reads of
+ * values that nobody has written yet have an unknown result.  The i-th transaction of
+ * `txn` has line i + 1.  The caller frees *out and releases txn. */
+enum ins_status ins_kept_window(const struct ins_stream *s, struct ins_vec_arrival *txn,
+                                struct ins_history **out, struct ins_error *err);
 
 #endif

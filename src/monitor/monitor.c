@@ -1,6 +1,7 @@
 #include "monitor/monitor.h"
 
 #include "monitor/kept.h"
+#include "monitor/reseed.h"
 
 #include "base/mem.h"
 
@@ -21,7 +22,6 @@ static const struct {
 enum { N_MODES = sizeof modes / sizeof *modes };
 
 enum {
-    RETRIES = 16,       /* of a guess that was broken */
     WINDOW = 2000,      /* transactions in the smallest check */
     LOOK_EVERY = 500,   /* arrivals, while something is open */
     WHOLE_AT_ONCE = 500 /* up to so many are checked whole whenever something breaks */
@@ -110,18 +110,22 @@ bool ins_monitor_kind(struct ins_monitor *m, uint32_t key, bool list)
 
 /* ---- what is decided ---- */
 
-static ins_levels proved_by(const struct ins_monitor *m, unsigned mode)
+/* The level that a mode proves. */
+static enum ins_level level_of(const struct ins_monitor *m, unsigned mode)
 {
-    if (mode >= N_MODES || !m->plain)
-        return 0;
     const bool strong = modes[mode].mode.real_time && m->stream.has_times;
     const ins_levels of =
         ins_levels_of(INS_BASE(SER) | INS_BASE(SI) | INS_BASE(PC) | INS_BASE(RC),
                       strong ? INS_WITH_TIME : INS_AS_IS);
     INS_EACH_LEVEL(l, of)
         if (ins_level_table[l].base == modes[mode].proves)
-            return ins_level_below(l);
-    return 0;
+            return l;
+    return INS_N_LEVELS;
+}
+
+static ins_levels proved_by(const struct ins_monitor *m, unsigned mode)
+{
+    return mode >= N_MODES || !m->plain ? 0 : ins_level_below(level_of(m, mode));
 }
 
 static bool guess_holds(const struct ins_monitor *m)
@@ -281,24 +285,33 @@ static unsigned useful_mode(const struct ins_monitor *m, unsigned mode)
     return N_MODES;
 }
 
+/* With everything that has arrived; then from an order that a checker finds. */
+static void guess_again(struct ins_monitor *m)
+{
+    ins_guess_restart(&m->guess, modes[m->mode].mode);
+    if (!m->guess.broken || m->stream.failed)
+        return;
+    struct ins_limit limit;
+    ins_limit_init(&limit, m->o.check_s, 0);
+    m->checks++;
+    (void)ins_guess_reseed(&m->guess, modes[m->mode].mode, level_of(m, m->mode),
+                           &limit);
+}
+
 /* The guess is broken: is a level?  Then go on with what may still be proved. */
 static enum ins_status recover(struct ins_monitor *m, struct ins_error *err)
 {
     enum ins_status st = INS_OK;
-    for (unsigned seed = 0; m->guess.broken && m->mode < N_MODES && seed < RETRIES;
-         seed++)
-        ins_guess_restart(&m->guess, modes[m->mode].mode, seed);
-    if (m->stream.failed)
-        return ins_nomem(err, "the monitor");
+    guess_again(m);
     while (m->guess.broken && m->mode < N_MODES && st == INS_OK) {
         if (m->looked_at != m->stream.arrived)
             st = look(m, true, err);
         m->mode = useful_mode(m, m->mode + 1);
         if (m->mode < N_MODES)
-            ins_guess_restart(&m->guess, modes[m->mode].mode, 0);
-        if (m->stream.failed)
-            return ins_nomem(err, "the monitor");
+            guess_again(m);
     }
+    if (m->stream.failed)
+        return ins_nomem(err, "the monitor");
     if (st == INS_OK && undecided(m) && m->stream.arrived <= WHOLE_AT_ONCE)
         st = check_whole(m, err);
     m->next_look = m->stream.arrived + LOOK_EVERY;

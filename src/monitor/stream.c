@@ -10,7 +10,7 @@ bool ins_stream_init(struct ins_stream *s)
                              .free_reader = INS_NO_VERSION,
                              .complete = true,
                              .slots = 1024};
-    s->slot = INS_NEW(uint32_t, s->slots);
+    s->slot = INS_NEW(struct ins_slot, s->slots);
     if (!s->slot)
         return false;
     memset(s->slot, 0xff, s->slots * sizeof *s->slot);
@@ -96,34 +96,41 @@ static uint64_t hash_of(uint32_t key, uint64_t value)
     return ins_mix64(value + (uint64_t)key * 0x9E3779B97F4A7C15u);
 }
 
+static uint32_t tag_of(uint64_t hash)
+{
+    return (uint32_t)(hash >> 32);
+}
+
 static uint64_t slot_of(const struct ins_stream *s, uint32_t key, uint64_t value)
 {
-    uint64_t i = hash_of(key, value) & (s->slots - 1);
+    const uint64_t hash = hash_of(key, value);
+    uint64_t i = hash & (s->slots - 1);
     for (;; i = (i + 1) & (s->slots - 1)) {
-        const uint32_t v = s->slot[i];
+        const uint32_t v = s->slot[i].version;
         if (v == INS_NO_VERSION ||
-            (s->version.at[v].key == key && s->version.at[v].value == value))
+            (s->slot[i].tag == tag_of(hash) && s->version.at[v].key == key &&
+             s->version.at[v].value == value))
             return i;
     }
 }
 
 uint32_t ins_version_find(const struct ins_stream *s, uint32_t key, uint64_t value)
 {
-    return s->slot[slot_of(s, key, value)];
+    return s->slot[slot_of(s, key, value)].version;
 }
 
 static bool grow_table(struct ins_stream *s)
 {
     const uint64_t old = s->slots;
-    uint32_t *was = s->slot, *slot = INS_NEW(uint32_t, 2 * old);
+    struct ins_slot *was = s->slot, *slot = INS_NEW(struct ins_slot, 2 * old);
     if (!slot)
         return false;
     memset(slot, 0xff, 2 * old * sizeof *slot);
     s->slot = slot;
     s->slots = 2 * old;
     for (uint64_t i = 0; i < old; i++)
-        if (was[i] != INS_NO_VERSION) {
-            const struct ins_version *v = &s->version.at[was[i]];
+        if (was[i].version != INS_NO_VERSION) {
+            const struct ins_version *v = &s->version.at[was[i].version];
             s->slot[slot_of(s, v->key, v->value)] = was[i];
         }
     ins_free(was);
@@ -134,16 +141,16 @@ static bool grow_table(struct ins_stream *s)
 static void free_slot(struct ins_stream *s, uint64_t i)
 {
     const uint64_t mask = s->slots - 1;
-    for (uint64_t j = (i + 1) & mask; s->slot[j] != INS_NO_VERSION;
+    for (uint64_t j = (i + 1) & mask; s->slot[j].version != INS_NO_VERSION;
          j = (j + 1) & mask) {
-        const struct ins_version *v = &s->version.at[s->slot[j]];
+        const struct ins_version *v = &s->version.at[s->slot[j].version];
         const uint64_t home = hash_of(v->key, v->value) & mask;
         if (((j - home) & mask) < ((j - i) & mask))
             continue;
         s->slot[i] = s->slot[j];
         i = j;
     }
-    s->slot[i] = INS_NO_VERSION;
+    s->slot[i].version = INS_NO_VERSION;
     s->used--;
 }
 
@@ -179,11 +186,11 @@ uint32_t ins_version_add(struct ins_stream *s, uint32_t key, uint64_t value,
     if (v == INS_NO_VERSION)
         return v;
     const uint64_t i = slot_of(s, key, value);
-    if (s->slot[i] == INS_NO_VERSION)
+    if (s->slot[i].version == INS_NO_VERSION)
         s->used++;
     else
-        s->version.at[s->slot[i]].found = false;
-    s->slot[i] = v;
+        s->version.at[s->slot[i].version].found = false;
+    s->slot[i] = (struct ins_slot){v, tag_of(hash_of(key, value))};
     s->version.at[v].found = true;
     return v;
 }

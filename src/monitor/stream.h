@@ -104,6 +104,11 @@ struct ins_stream_session {
     bool alive;
 };
 
+/* INS_NO_VERSION when free.  The tag saves a look at most versions that it is not. */
+struct ins_slot {
+    uint32_t version, tag;
+};
+
 INS_VEC(stream_key, struct ins_stream_key);
 INS_VEC(stream_session, struct ins_stream_session);
 INS_VEC(version, struct ins_version);
@@ -117,8 +122,8 @@ struct ins_stream {
     struct ins_vec_version version;
     struct ins_vec_reader reader;
     uint32_t free_version, free_reader;
-    uint32_t *slot;       /* of the table of versions: INS_NO_VERSION when free */
-    uint64_t slots, used; /* a power of two */
+    struct ins_slot *slot; /* of the table of versions */
+    uint64_t slots, used;  /* a power of two */
     struct ins_arrival *oldest, *newest;
     uint64_t arrived, kept;
     uint64_t default_initial;

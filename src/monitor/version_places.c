@@ -273,11 +273,8 @@ static bool put_aside_once(struct ins_guess *g, uint32_t m, uint32_t v, int64_t 
         return place(g, m, v);
     const uint32_t before = fixed_before(g, v);
     const int64_t when = guessed_time(at(g, m)->writer);
-    bool behind = when - guessed_time(at(g, v)->writer) > read - when;
-    if (g->seed && at(g, m)->writer->number >= g->doubted &&
-        ins_mix64(at(g, m)->value * 64 + g->seed) % 3 == 0)
-        behind = !behind;
-    if (behind && place(g, m, v))
+    const bool behind = when - guessed_time(at(g, v)->writer) > read - when;
+    if (behind && !g->given && place(g, m, v))
         return true;
     return place(g, m, before) || place(g, m, v) ||
            place_back(g, m, fixed_before(g, before));
