@@ -7,27 +7,42 @@
  *  3. si: begin(t1) reaches commit(t2)                  =>  commit(t1) before begin(t2)
  * In psi rule 1 holds, and rule 2 where t3 writes k too: its two writers are ordered,
  * and t2 before t3 would close a path by the RW.
- * Of each chain only the latest writer that reaches the node at hand is looked at: the
- * earlier ones are before it and linked by the same rules.  Writers in no chain are not
- * looked at: what follows from them is left to the search.
+ * What is before a node through another writer of the key need not be looked at: the
+ * same rules link it to that one.  So the writers of a key are kept in the order of the
+ * sweep as they pass, each with how many of the first ones are all before it, and
+ * looked at from the latest back.  That is mostly a handful.  Where it is not, the
+ * latest writer of each chain is searched instead.  Writers in no chain are not looked
+ * at: what follows from them is left to the search.
  *
  * A round visits the nodes in topological order, joins the clocks of the predecessors
  * and applies the rules where the clock changed.  A new link is joined into its target
- * at once, so that a round carries most consequences with it. */
+ * at once, so that a round carries most consequences with it; one against the order
+ * waits for the next round and its order.  So whatever is in a clock has passed. */
 #include "engine.h"
+
+/* A writer that has passed: in si its begin, else its commit. */
+struct passed {
+    uint32_t ver;
+    uint32_t chain, stamp; /* of its commit */
+    uint32_t covers;       /* how many of the first of the list are all before it */
+};
 
 struct round {
     struct ins_engine *e;
     uint8_t *again; /* nodes whose rules must be looked at, whatever their clock does */
     uint8_t *met;   /* nodes whose rules have been looked at */
-    uint32_t *seen; /* the clock of each node when its rules were last looked at */
-    uint32_t *now;  /* and the clock of the node at hand as it is looked at */
-    uint64_t tick;  /* one a visit */
-    uint64_t *moved;  /* by node: when its clock last changed */
-    uint64_t *joined; /* and when those of its predecessors were joined into it */
-    bool cyclic;      /* a link was added that closes a cycle */
-    bool stale;       /* a link was added against the order */
-    bool last;        /* these clocks stay */
+    uint32_t *now;  /* the clock of the node at hand as it is looked at */
+    struct passed *passed; /* by version: the list of key k begins at key_ver[k] */
+    uint32_t *n_passed;    /* by key */
+    uint32_t *found;       /* versions that are before the node at hand */
+    uint32_t n_found;
+    uint64_t tick;     /* one a visit */
+    uint64_t *moved;   /* by node: when its clock last changed */
+    uint64_t *joined;  /* and when those of its predecessors were joined into it */
+    size_t first_link; /* of this round */
+    bool cyclic;       /* a link was added that closes a cycle */
+    bool stale;        /* a link was added against the order */
+    bool last;         /* these clocks stay */
     uint64_t added;
 };
 
@@ -47,18 +62,37 @@ static uint32_t *clock_of(const struct ins_engine *e, uint32_t node)
     return e->clock + (size_t)node * e->n_chains;
 }
 
+/* Is there this very link, which clocks do not show (yet)?  One against the order was
+ * added in this round, one from a node in no chain at any time. */
+static bool is_link(const struct round *q, uint32_t from, uint32_t to)
+{
+    const struct ins_engine *e = q->e;
+    const size_t first =
+        ins_chain_of(e, ins_node_txn(e, from)) == INS_NONE ? 0 : q->first_link;
+    for (uint32_t l = e->link_head[to]; l != INS_NONE && l >= first;
+         l = e->link.at[l].next)
+        if (e->link.at[l].from == from)
+            return true;
+    return false;
+}
+
 /* Both are nodes of transactions and the link is not implied yet. */
 static void add(struct round *q, uint32_t from, uint32_t to, uint32_t why)
 {
     struct ins_engine *e = q->e;
+    const bool back = e->pos[from] > e->pos[to];
+    if (is_link(q, from, to))
+        return;
     ins_engine_link(e, from, to, why);
     q->added++;
     if (ins_reaches(e, to, from))
         q->cyclic = true;
-    if (join(clock_of(e, to), clock_of(e, from), e->n_chains))
+    if (!back && join(clock_of(e, to), clock_of(e, from), e->n_chains))
         q->moved[to] = q->tick;
+    if (back)
+        q->joined[to] = 0;
     q->again[to] = 1;
-    q->stale |= e->pos[from] > e->pos[to];
+    q->stale |= back;
 }
 
 /* Where in [lo, hi) the items end whose writer's place is at most `most`.  `plain`, a
@@ -95,8 +129,102 @@ static inline uint32_t last_version(const struct ins_engine *e, uint32_t lo,
     return lo > first ? ins_group_version(e, lo - 1) : INS_NONE;
 }
 
+/* ---- the writers before a node ---- */
+
+/* Is the writer of v before that of w by what its clock says? */
+static bool version_before(const struct ins_engine *e, uint32_t v, uint32_t w)
+{
+    return ins_reaches(e, ins_commit_node(e, e->ver_txn[v]),
+                       ins_ww_target(e, e->ver_txn[w]));
+}
+
+/* The last writer of each chain, less those before the one that stands last in the
+ * order.  `begin`: a writer is before the node when its begin is. */
+static void find_by_chain(struct round *q, ins_key k, ins_txn self, bool begin)
+{
+    const struct ins_engine *e = q->e;
+    uint32_t best = INS_NONE, at = 0, n = 0;
+    q->n_found = 0;
+    for (uint32_t g = e->group_off[k]; g < e->group_off[k + 1]; g++) {
+        const uint32_t s = e->group_chain[g];
+        const uint32_t most = s == ins_chain_of(e, self)
+                                  ? ins_stamp(e, ins_begin_node(e, self)) - 1
+                                  : q->now[s];
+        const uint32_t v =
+            last_version(e, e->group_ver[g], e->group_ver[g + 1], most, begin);
+        if (v == INS_NONE)
+            continue;
+        const uint32_t pos = e->pos[ins_ww_target(e, e->ver_txn[v])];
+        q->found[q->n_found++] = v;
+        if (best == INS_NONE || pos > at) {
+            best = v;
+            at = pos;
+        }
+    }
+    for (uint32_t i = 0; i < q->n_found; i++)
+        if (q->found[i] == best || !version_before(e, q->found[i], best))
+            q->found[n++] = q->found[i];
+    q->n_found = n;
+}
+
+/* How many writers are looked at one by one: as many as there are chains to search. */
+static uint32_t most_looks(const struct ins_engine *e, ins_key k)
+{
+    return e->group_off[k + 1] - e->group_off[k] + 1;
+}
+
+/* Versions of k that are before the node at hand of `self`, all of which no other is
+ * after; into q->found. */
+static void find_before(struct round *q, ins_key k, ins_txn self, bool begin)
+{
+    const struct ins_engine *e = q->e;
+    const struct passed *const list = q->passed + e->key_ver[k];
+    const uint32_t n = q->n_passed[k], most = most_looks(e, k), early = begin;
+    uint32_t covered = 0;
+    q->n_found = 0;
+    for (uint32_t j = n; j-- > covered;) {
+        const struct passed *const x = &list[j];
+        if (n - j > most) {
+            find_by_chain(q, k, self, begin);
+            return;
+        }
+        if (x->stamp - early > q->now[x->chain] || e->ver_txn[x->ver] == self)
+            continue;
+        q->found[q->n_found++] = x->ver;
+        covered = x->covers > covered ? x->covers : covered;
+    }
+}
+
+/* Version v passes at a node whose clock is in q->now. */
+static void pass_version(struct round *q, uint32_t v)
+{
+    const struct ins_engine *e = q->e;
+    const ins_txn t = e->ver_txn[v];
+    const ins_key k = e->ver_key[v];
+    if (ins_chain_of(e, t) == INS_NONE)
+        return;
+    struct passed *const list = q->passed + e->key_ver[k];
+    const uint32_t n = q->n_passed[k]++, most = most_looks(e, k);
+    uint32_t covered = 0, all = n;
+    for (uint32_t j = n; j-- > covered;) {
+        const struct passed *const x = &list[j];
+        if (n - j > most) { /* nothing is known of the rest */
+            all = covered;
+            break;
+        }
+        if (x->stamp > q->now[x->chain])
+            all = j;
+        else if (x->covers > covered)
+            covered = x->covers;
+    }
+    list[n] = (struct passed){v, ins_chain_of(e, t),
+                              ins_stamp(e, ins_commit_node(e, t)), all};
+}
+
+/* ---- rules ---- */
+
 /* Rule 1 at the reader of r. */
-static void writers_before_read(struct round *q, uint32_t r, const uint32_t *seen)
+static void writers_before_read(struct round *q, uint32_t r)
 {
     struct ins_engine *e = q->e;
     const uint32_t v = e->read_ver[r];
@@ -105,25 +233,12 @@ static void writers_before_read(struct round *q, uint32_t r, const uint32_t *see
     const ins_key k = e->ver_key[v];
     if (e->key_done[k] && !ins_one_rw(e))
         return;
-    const ins_txn t1 = e->ver_txn[v], t3 = e->read_txn[r];
-    const uint32_t target = ins_ww_target(e, t1);
-    for (uint32_t g = e->group_off[k]; g < e->group_off[k + 1]; g++) {
-        const uint32_t s = e->group_chain[g];
-        uint32_t reach = q->now[s];
-        if (reach == seen[s])
-            continue;
-        if (s == ins_chain_of(e, t3)) /* the reader itself does not count */
-            reach = ins_stamp(e, ins_begin_node(e, t3)) - 1;
-        const uint32_t at = ins_clock(e, target)[s];
-        if (reach <= at)
-            continue;
-        const uint32_t u =
-            last_version(e, e->group_ver[g], e->group_ver[g + 1], reach, false);
-        if (u == INS_NONE || u == v)
-            continue;
+    const uint32_t target = ins_ww_target(e, e->ver_txn[v]);
+    find_before(q, k, e->read_txn[r], false);
+    for (uint32_t i = 0; i < q->n_found; i++) {
+        const uint32_t u = q->found[i];
         const uint32_t from = ins_commit_node(e, e->ver_txn[u]);
-        const uint32_t stamp = ins_stamp(e, from);
-        if (stamp > at && stamp > seen[s])
+        if (u != v && !ins_reaches(e, from, target))
             add(q, from, target, INS_LINK_OVER | r);
     }
 }
@@ -144,75 +259,25 @@ static void readers_before_write(struct round *q, uint32_t v, ins_txn t2)
     }
 }
 
-/* Of the versions of k that are known to be before t2, the one whose writer stands last
- * in the order.  Most others are before it, and their readers linked to it. */
-static uint32_t latest_before(const struct round *q, ins_key k, ins_txn t2)
-{
-    const struct ins_engine *e = q->e;
-    uint32_t best = INS_NONE, at = 0;
-    for (uint32_t g = e->group_off[k]; g < e->group_off[k + 1]; g++) {
-        const uint32_t s = e->group_chain[g];
-        const uint32_t most = s == ins_chain_of(e, t2)
-                                  ? ins_stamp(e, ins_begin_node(e, t2)) - 1
-                                  : q->now[s];
-        const uint32_t v =
-            last_version(e, e->group_ver[g], e->group_ver[g + 1], most, false);
-        const uint32_t pos =
-            v == INS_NONE ? 0 : e->pos[ins_commit_node(e, e->ver_txn[v])];
-        if (v != INS_NONE && (best == INS_NONE || pos > at)) {
-            best = v;
-            at = pos;
-        }
-    }
-    return best;
-}
-
-/* Is v known to be before `latest`, where rule 2 links its readers? */
-static bool passed_over(const struct ins_engine *e, uint32_t v, uint32_t latest)
-{
-    return latest != INS_NONE && v != latest &&
-           ins_reaches(e, ins_commit_node(e, e->ver_txn[v]),
-                       ins_commit_node(e, e->ver_txn[latest]));
-}
-
-/* Rules 2 and 3 at the writer of version u. */
-static void versions_before_write(struct round *q, uint32_t u, const uint32_t *seen,
-                                  bool first)
+/* Rules 2 and 3 at the writer of version u.  Where writers exclude each other, one
+ * whose begin is before this commit is before this writer. */
+static void versions_before_write(struct round *q, uint32_t u, bool first)
 {
     struct ins_engine *e = q->e;
     const ins_txn t2 = e->ver_txn[u];
     const ins_key k = e->ver_key[u];
     if (e->key_done[k])
         return;
-    const uint32_t own = ins_chain_of(e, t2);
     const uint32_t begin = ins_begin_node(e, t2);
-    const uint32_t latest = e->by_session ? INS_NONE : latest_before(q, k, t2);
-    for (uint32_t g = e->group_off[k]; g < e->group_off[k + 1]; g++) {
-        const uint32_t s = e->group_chain[g];
-        const uint32_t lo = e->group_ver[g], hi = e->group_ver[g + 1];
-        if (q->now[s] == seen[s])
-            continue;
-        if (s == own) {
-            const uint32_t v = last_version(e, lo, hi, ins_stamp(e, begin) - 1, false);
-            if (v != INS_NONE) {
-                first = false;
-                if (!passed_over(e, v, latest))
-                    readers_before_write(q, v, t2);
-            }
-            continue;
-        }
-        const uint32_t v = last_version(e, lo, hi, q->now[s], false);
-        if (v != INS_NONE &&
-            ins_stamp(e, ins_commit_node(e, e->ver_txn[v])) > seen[s] &&
-            !passed_over(e, v, latest))
-            readers_before_write(q, v, t2);
-        if (!e->model.apart)
-            continue;
-        const uint32_t w = last_version(e, lo, hi, q->now[s], true);
-        if (w != INS_NONE && !ins_reaches(e, ins_commit_node(e, e->ver_txn[w]), begin))
-            add(q, ins_commit_node(e, e->ver_txn[w]), begin, INS_LINK_PAIR | u);
+    find_before(q, k, t2, e->model.apart);
+    for (uint32_t i = 0; i < q->n_found; i++) {
+        const uint32_t v = q->found[i];
+        const uint32_t from = ins_commit_node(e, e->ver_txn[v]);
+        if (e->model.apart && !ins_reaches(e, from, begin))
+            add(q, from, begin, INS_LINK_PAIR | u);
+        readers_before_write(q, v, t2);
     }
-    if (first)
+    if (!q->n_found && first)
         readers_before_write(q, e->n_vers + k, t2);
 }
 
@@ -220,20 +285,29 @@ static void apply_rules(struct round *q, uint32_t node)
 {
     struct ins_engine *e = q->e;
     const ins_txn t = ins_node_txn(e, node);
-    if (e->optional[t])
-        return;
-    const size_t bytes = e->n_chains * sizeof *q->now;
-    uint32_t *seen = q->seen + (size_t)node * e->n_chains;
     const bool first = !q->met[node]; /* later on initial versions have been seen to */
     q->met[node] = 1;
-    memcpy(q->now, ins_clock(e, node), bytes);
     if (!e->split || !(node & 1))
         for (uint32_t r = e->read_off[t]; r < e->read_off[t + 1]; r++)
-            writers_before_read(q, r, seen);
+            writers_before_read(q, r);
     if (!e->split || (node & 1))
         for (uint32_t i = e->write_off[t]; i < e->write_off[t + 1]; i++)
-            versions_before_write(q, e->write_ver[i], seen, first);
-    memcpy(seen, q->now, bytes);
+            versions_before_write(q, e->write_ver[i], first);
+}
+
+static void visit(struct round *q, uint32_t node, bool rules)
+{
+    const struct ins_engine *e = q->e;
+    const ins_txn t = ins_node_txn(e, node);
+    const bool passes = !e->split || (node & 1) == !e->model.apart;
+    if (e->optional[t])
+        return;
+    memcpy(q->now, ins_clock(e, node), e->n_chains * sizeof *q->now);
+    if (rules)
+        apply_rules(q, node);
+    for (uint32_t i = e->write_off[t]; passes && i < e->write_off[t + 1]; i++)
+        if (!e->key_done[e->ver_key[e->write_ver[i]]] || ins_one_rw(e))
+            pass_version(q, e->write_ver[i]);
 }
 
 /* Predecessors that did not change since are in the clock already. */
@@ -256,6 +330,8 @@ static enum ins_found sweep(struct round *q)
 {
     struct ins_engine *e = q->e;
     ins_limit_step(e->limit, "what follows", e->n_nodes);
+    memset(q->n_passed, 0, e->h->n_keys * sizeof *q->n_passed);
+    q->first_link = e->link.len;
     for (uint32_t i = 0; i < e->n_nodes && !q->cyclic; i++) {
         const uint32_t v = e->order[i];
         if (!(i & 63)) {
@@ -266,10 +342,9 @@ static enum ins_found sweep(struct round *q)
         const bool changed = update_clock(q, v);
         if (v >= e->n_txn_nodes || ins_node_txn(e, v) == INS_INIT)
             continue;
-        if (changed || q->again[v]) {
-            q->again[v] = 0;
-            apply_rules(q, v);
-        }
+        const bool rules = changed || q->again[v];
+        q->again[v] = 0;
+        visit(q, v, rules);
     }
     return e->failed ? INS_FOUND_LIMIT : INS_FOUND_NOTHING;
 }
@@ -308,11 +383,9 @@ static bool impossible(const struct ins_engine *e, uint32_t v, ins_txn t3)
 
 static void look_again(struct round *q, uint32_t node)
 {
-    const uint32_t n = q->e->n_chains;
     q->again[node] = 1;
     q->met[node] = 0;
     q->joined[node] = 0;
-    memset(q->seen + (size_t)node * n, 0, n * sizeof *q->seen);
 }
 
 static void settle(struct round *q, uint32_t r, uint32_t v)
@@ -395,17 +468,21 @@ static enum ins_found saturate(struct ins_engine *e, bool last,
     const size_t cells = (size_t)e->n_nodes * e->n_chains;
     ins_free(e->clock);
     e->clock = NULL;
-    if (ins_limit_memory(e->limit, 2 * cells * sizeof *q.seen))
+    if (ins_limit_memory(e->limit,
+                         cells * sizeof *e->clock + e->n_vers * sizeof *q.passed))
         return INS_FOUND_LIMIT;
     e->clock = INS_NEW0(uint32_t, cells);
-    q.seen = INS_NEW0(uint32_t, cells);
+    q.passed = INS_NEW(struct passed, e->n_vers);
+    q.n_passed = INS_NEW(uint32_t, e->h->n_keys);
+    q.found = INS_NEW(uint32_t, (size_t)e->n_chains + 2);
     q.now = INS_NEW(uint32_t, e->n_chains);
     q.again = INS_NEW(uint8_t, e->n_nodes);
     q.met = INS_NEW0(uint8_t, e->n_nodes);
     q.moved = INS_NEW0(uint64_t, e->n_nodes);
     q.joined = INS_NEW0(uint64_t, e->n_nodes);
     enum ins_found f = INS_FOUND_LIMIT;
-    if (e->clock && q.seen && q.now && q.again && q.met && q.moved && q.joined) {
+    if (e->clock && q.passed && q.n_passed && q.found && q.now && q.again && q.met &&
+        q.moved && q.joined) {
         memset(q.again, 1, e->n_nodes);
         for (uint32_t v = ins_begin_node(e, 1); v < e->n_txn_nodes; v++) {
             const uint32_t c = ins_chain_of(e, ins_node_txn(e, v));
@@ -414,7 +491,9 @@ static enum ins_found saturate(struct ins_engine *e, bool last,
         }
         f = rounds(&q, cycle);
     }
-    ins_free(q.seen);
+    ins_free(q.passed);
+    ins_free(q.n_passed);
+    ins_free(q.found);
     ins_free(q.now);
     ins_free(q.again);
     ins_free(q.met);
