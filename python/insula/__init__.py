@@ -14,13 +14,15 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _native
 from ._native import Error
 
 __all__ = ["History", "Transaction", "Result", "Verdict", "Anomaly", "Party", "Operation", "Edge", "Error", "IsolationError",
+           "Condition", "equal", "unequal", "between", "prefix", "one_of", "modulo", "Monitor", "Standing", "Violation",
            "check", "load", "generate", "explain", "assert_isolation", "__version__"]
 __version__: str = _native.version
 
@@ -89,13 +91,51 @@ class Verdict:
         return self.verdict == "pass"
 
 
+class Condition(NamedTuple):
+    """On the keys or the values of rows, for queries; made by equal, between and so on."""
+    kind: int
+    ends: int = 0
+    a: Literal = None
+    b: Literal = None
+    among: Tuple[Literal, ...] = ()
+
+
+def equal(value: Literal) -> Condition:
+    return Condition(1, a=value)
+
+
+def unequal(value: Literal) -> Condition:
+    """Of values only."""
+    return Condition(2, a=value)
+
+
+def between(low: Literal = None, high: Literal = None, *, without_low: bool = False, without_high: bool = False) -> Condition:
+    """From low to high, both of them in it unless told otherwise; None is no limit."""
+    ends = (0 if low is None else 1 + 2 * without_low) | (0 if high is None else 4 + 8 * without_high)
+    return Condition(3, ends, low, high)
+
+
+def prefix(text: str) -> Condition:
+    """Of keys only."""
+    return Condition(4, a=text)
+
+
+def one_of(*values: Literal) -> Condition:
+    return Condition(5, among=values)
+
+
+def modulo(divisor: int, rest: int) -> Condition:
+    """Of values only."""
+    return Condition(6, a=divisor, b=rest)
+
+
 class Transaction:
     """Under construction.  As a context it commits at its end, and aborts on an exception."""
 
     def __init__(self, session: Literal, begin: Optional[int], end: Optional[int], node: Literal):
         self.session, self.begin, self.end, self.node = session, begin, end, node
         self.outcome = "committed"
-        self.operations: List[Tuple[str, Literal, Any]] = []
+        self.operations: List[Tuple[Any, ...]] = []
 
     def read(self, key: Literal, value: Union[Literal, Sequence[Literal]]) -> "Transaction":
         """What was read: a value, or the elements of a list."""
@@ -107,7 +147,7 @@ class Transaction:
 
     def read_unknown(self, key: Literal, is_list: bool = False) -> "Transaction":
         """A read whose result never arrived."""
-        self.operations.append(("read-unknown", key, is_list))
+        self.operations.append(("read-list-unknown" if is_list else "read-unknown", key, None))
         return self
 
     def write(self, key: Literal, value: Literal) -> "Transaction":
@@ -118,6 +158,31 @@ class Transaction:
         self.operations.append(("append", key, value))
         return self
 
+    def insert(self, key: Literal, value: Literal, effect: int = 1) -> "Transaction":
+        """A row that was not there; effect 0 when it was, and nothing was done."""
+        self.operations.append(("insert", key, value, None, effect))
+        return self
+
+    def update(self, key: Literal, value: Literal, effect: int = 1) -> "Transaction":
+        """A row that was there; effect 0 when there was none."""
+        self.operations.append(("update", key, value, None, effect))
+        return self
+
+    def delete(self, key: Literal, effect: int = 1) -> "Transaction":
+        self.operations.append(("delete", key, None, None, effect))
+        return self
+
+    def cas(self, key: Literal, old: Literal, value: Literal, effect: int = 1) -> "Transaction":
+        """Compare-and-set; effect 0 when it was not `old`."""
+        self.operations.append(("cas", key, old, value, effect))
+        return self
+
+    def query(self, rows: Optional[Iterable[Tuple[Literal, Literal]]], key: Optional[Condition] = None,
+              value: Optional[Condition] = None, limit: int = 0) -> "Transaction":
+        """All rows that satisfy both conditions, as (key, value); None when the result never arrived."""
+        self.operations.append(("query", key, value, limit, None if rows is None else list(rows)))
+        return self
+
     def abort(self) -> "Transaction":
         self.outcome = "aborted"
         return self
@@ -126,6 +191,9 @@ class Transaction:
         """The client does not know whether it committed."""
         self.outcome = "indeterminate"
         return self
+
+    def _tuple(self) -> Tuple[Any, ...]:
+        return (self.session, self.operations, self.outcome, self.begin, self.end, self.node)
 
     def __enter__(self) -> "Transaction":
         return self
@@ -167,7 +235,7 @@ class History:
     def handle(self) -> Any:
         if self._handle is None:
             self._handle = _native.build(
-                [(t.session, t.operations, t.outcome, t.begin, t.end, t.node) for t in self._transactions], self.initial)
+                [t._tuple() for t in self._transactions], self.initial)
         return self._handle
 
     def check(self, levels: Optional[str] = None, **options: Any) -> "Result":
@@ -177,7 +245,7 @@ class History:
         _native.save(self.handle, format, os.fspath(path), int(lossy))
 
     def stats(self) -> Dict[str, Any]:
-        return json.loads(_native.stats(self.handle, self.path))
+        return dict(json.loads(_native.stats(self.handle, self.path)))
 
 
 @dataclass(frozen=True)
@@ -218,7 +286,7 @@ class Result:
         return _native.report(kind, self.history.handle, self.handle, self.history.path, width, int(color), int(all))
 
     def to_json(self) -> Dict[str, Any]:
-        return json.loads(self.report("json"))
+        return dict(json.loads(self.report("json")))
 
     def __str__(self) -> str:
         return self.report()
@@ -251,13 +319,119 @@ def check(history: Union[History, str, "os.PathLike[str]"], levels: Optional[str
     `progress(stage, done, total)` is called now and then; when it returns something true, what is open is unknown."""
     h = history if isinstance(history, History) else load(history, threads=threads)
     handle = _native.check(h.handle, levels, timeout, memory_limit, threads, max_listed, certificate, progress)
-    verdicts, findings, maximal, counts = _native.walk(h.handle, handle)
-    return Result(
-        h, tuple(Verdict(*v[:6], tuple(v[6])) for v in verdicts),
-        tuple(Anomaly(name, breaks, headline,
-                      tuple(Party(*t[:4], t[4] or None, tuple(Operation(*o) for o in t[5])) for t in txns),
-                      tuple(Edge(*e) for e in edges)) for name, breaks, headline, txns, edges in findings),
-        tuple(maximal), counts, handle)
+    return Result(h, *_pieces(_native.walk(h.handle, handle)), handle)
+
+
+def _pieces(walk: Any) -> Tuple[Tuple[Verdict, ...], Tuple[Anomaly, ...], Tuple[str, ...], Dict[str, int]]:
+    verdicts, findings, maximal, counts = walk
+    return (tuple(Verdict(level, name, verdict, reason, took, free, tuple(found))
+                  for level, name, verdict, reason, took, free, found in verdicts),
+            tuple(Anomaly(name, breaks, headline,
+                          tuple(Party(id, session, node, outcome, line or None, tuple(Operation(*o) for o in ops))
+                                for id, session, node, outcome, line, ops in txns),
+                          tuple(Edge(*e) for e in edges)) for name, breaks, headline, txns, edges in findings),
+            tuple(maximal), dict(counts))
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a level stands: verdict is "holds" so far, "violated" for good, or "open", then with its reason."""
+    level: str
+    verdict: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Violation:
+    """What proves it: a check of the part of the stream that it was found in."""
+    verdicts: Tuple[Verdict, ...]
+    anomalies: Tuple[Anomaly, ...]
+    maximal: Tuple[str, ...]
+    counts: Dict[str, int]
+    report: str = field(repr=False)
+    svg: str = field(repr=False)
+
+    def __str__(self) -> str:
+        return self.report
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+class Monitor:
+    """Verdicts while transactions arrive; threads may share it.
+
+        m = insula.Monitor("si,ser", initial=0)
+        with m.transaction("alice", begin=10, end=25) as t:
+            t.read("x", 0)
+            t.write("x", 1)
+        m.verdicts["ser"].verdict      # "holds", "violated" or "open"
+
+    "violated" is final and rests on one promise: no value is written to a key twice, and none is read before
+    the transaction that writes it has begun.  Where that does not hold, set `repeats`."""
+
+    def __init__(self, levels: Optional[str] = None, *, initial: Union[Literal, Dict[Literal, Literal]] = None,
+                 repeats: bool = False, keep: int = 0, check_timeout: float = 0):
+        self._lock = threading.Lock()
+        self._handle = _native.monitor(levels, int(repeats), keep, check_timeout, initial)
+
+    def push(self, transaction: Transaction) -> None:
+        """One that has completed.  Those of a session come in its order."""
+        with self._lock:
+            _native.push(self._handle, transaction._tuple())
+
+    def transaction(self, session: Literal, begin: Optional[int] = None, end: Optional[int] = None) -> "Transaction":
+        """As a context: it is pushed at its end, as aborted on an exception."""
+        return _Streamed(self, session, begin, end)
+
+    def feed(self, data: bytes, format: Optional[str] = None, last: bool = False) -> None:
+        """Bytes of a history that grows: "insula", "edn" or "json", told from the first line without `format`."""
+        with self._lock:
+            _native.feed(self._handle, format, data, last)
+
+    def advance(self, begin: int) -> None:
+        """No transaction that is still to come began before this time."""
+        with self._lock:
+            _native.advance(self._handle, begin)
+
+    def finish(self) -> Dict[str, Standing]:
+        """Nothing is to come: what is open is decided as far as it was kept."""
+        with self._lock:
+            _native.advance(self._handle, None)
+        return self.verdicts
+
+    @property
+    def verdicts(self) -> Dict[str, Standing]:
+        with self._lock:
+            return {level: Standing(level, verdict, why) for level, verdict, why in _native.standing(self._handle)}
+
+    def changes(self) -> List[Tuple[str, str]]:
+        """Levels whose verdict has changed since the last call, each with its verdict."""
+        with self._lock:
+            return _native.poll(self._handle)
+
+    @property
+    def counts(self) -> Dict[str, int]:
+        """transactions, kept, waiting, checks, violated_at, forgotten"""
+        with self._lock:
+            return _native.counts(self._handle)
+
+    @property
+    def violation(self) -> Optional[Violation]:
+        """The evidence of the last violation; None while there is none."""
+        with self._lock:
+            found = _native.evidence(self._handle)
+        return found and Violation(*_pieces(found[0]), found[1], found[2])
+
+
+class _Streamed(Transaction):
+    def __init__(self, monitor: Monitor, session: Literal, begin: Optional[int], end: Optional[int]):
+        super().__init__(session, begin, end, None)
+        self._monitor = monitor
+
+    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
+        super().__exit__(kind, value, trace)
+        self._monitor.push(self)
 
 
 def generate(level: Optional[str] = None, inject: Optional[str] = None, sessions: int = 0, txns: int = 0, ops: int = 0,

@@ -69,6 +69,92 @@ def test_every_kind_of_operation_and_outcome():
     assert "AbortedRead" in result.counts and result["rc"].verdict == "fail"
 
 
+def test_rows_come_and_go():
+    h = insula.History()
+    h.transaction(1).insert("a", 1).insert("b", 2)
+    h.transaction(1).insert("a", 9, effect=0).update("c", 5, effect=0).cas("b", 2, 3)
+    h.transaction(1).query([("a", 1), ("b", 3)], key=insula.between("a", "z"))
+    h.transaction(1).query([("b", 3)], value=insula.unequal(1), limit=5).query([], key=insula.equal("c"))
+    h.transaction(1).query([("a", 1)], key=insula.prefix("a")).query([("a", 1), ("b", 3)], value=insula.modulo(2, 1))
+    h.transaction(1).query([("a", 1)], key=insula.one_of("a", "x")).query(None).delete("a").delete("a", effect=0)
+    h.transaction(1).query([("b", 3)], key=insula.between("a", "b", without_low=True))
+    assert h.check("ser").passed, str(h.check())
+    h.transaction(2).query([("b", 4)])
+    assert h.check("rc")["rc"].verdict == "fail"
+
+
+def test_two_on_call_both_leave_since_neither_sees_the_other_row():
+    h = insula.History()
+    h.transaction("start").insert("alice", 1).insert("bob", 1)
+    everyone = [("alice", 1), ("bob", 1)]
+    h.transaction(1).query(everyone, value=insula.equal(1)).delete("alice")
+    h.transaction(2).query(everyone, value=insula.equal(1)).delete("bob")
+    result = h.check("si,ser")
+    assert result["ser"].verdict == "fail" and result["si"].verdict == "pass"
+
+
+def test_a_monitor_follows_a_stream():
+    m = insula.Monitor(initial=0)
+    with m.transaction("alice", begin=1, end=5) as t:
+        t.read("x", 0)
+        t.write("x", 1)
+    m.push(insula.Transaction("carl", 6, 7, None).read_unknown("x").append("l", 1).read("l", [1]))
+    assert m.verdicts["sser"].verdict == "holds" and m.violation is None and m.counts["transactions"] == 2
+    raises(ZeroDivisionError, abandon, m)
+    assert ("ser", "holds") in m.changes() and m.changes() == []
+    with m.transaction("bob", begin=2, end=20) as t:
+        t.read("x", 0)
+        t.write("x", 2)
+    standing = m.finish()
+    assert standing["si"].verdict == "violated" and standing["rc"].verdict == "holds"
+    found = m.violation
+    assert found.counts == {"LostUpdate": 1} and found.anomalies[0].transactions
+    assert "LostUpdate" in str(found) and found._repr_svg_().lstrip().startswith("<svg")
+    assert m.counts["violated_at"] and ("si", "violated") in m.changes()
+
+
+def abandon(m):
+    with m.transaction("dora") as t:
+        t.write("x", 9)
+        raise ZeroDivisionError
+
+
+def test_a_monitor_is_fed_with_bytes_and_shared_by_threads():
+    import tempfile
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "h.edn")
+        insula.generate(level="sser", txns=400, seed=5).save(path, "edn", lossy=True)
+        with open(path, "rb") as file:
+            data = file.read()
+    m = insula.Monitor("ser")
+    for at in range(0, len(data), 1000):
+        m.feed(data[at:at + 1000], "edn")
+    m.feed(b"", last=True)
+    m.advance(10**18)
+    assert m.finish()["ser"].verdict == "holds" and m.counts["transactions"] == 400
+    m = insula.Monitor("rc,ser", initial=0)
+    threads = [threading.Thread(target=write_some, args=(m, n)) for n in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert m.counts["transactions"] == 200 and m.finish()["rc"].verdict == "holds"
+
+
+def write_some(m, session):
+    for n in range(50):
+        with m.transaction(session) as t:
+            t.write(session, n + 1)
+
+
+def test_a_monitor_refuses_what_it_cannot_judge():
+    assert "unknown level" in str(raises(insula.Error, insula.Monitor, "nonsense"))
+    m = insula.Monitor()
+    raises(ValueError, m.push, insula.Transaction(1, None, None, None).insert("a", 1))
+    raises(TypeError, m.push, insula.Transaction(1, None, None, None).write("a", 1.5))
+    raises(insula.Error, m.feed, b"nonsense\nnonsense\n", "edn")
+
+
 def test_an_exception_aborts_the_transaction():
     h = insula.History(initial={"x": 7})
     raises(ZeroDivisionError, leave, h)

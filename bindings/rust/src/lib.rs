@@ -31,6 +31,47 @@ mod sys {
     }
 
     #[repr(C)]
+    pub struct Condition {
+        pub kind: c_int,
+        pub ends: c_uint,
+        pub a: Literal,
+        pub b: Literal,
+        pub among: *const Literal,
+        pub count: usize,
+    }
+
+    #[repr(C)]
+    pub struct MonitorOptions {
+        pub levels: *const c_char,
+        pub repeats: c_int,
+        pub keep: u64,
+        pub hold: u64,
+        pub check_s: c_double,
+        pub certificate: c_int,
+    }
+
+    #[repr(C)]
+    pub struct Op {
+        pub kind: c_int,
+        pub key: Literal,
+        pub value: Literal,
+        pub element: *const Literal,
+        pub elements: usize,
+    }
+
+    #[repr(C)]
+    pub struct Completion {
+        pub session: Literal,
+        pub name: *const Literal,
+        pub begin_ns: i64,
+        pub end_ns: i64,
+        pub status: c_int,
+        pub op: *const Op,
+        pub ops: usize,
+        pub line: u64,
+    }
+
+    #[repr(C)]
     pub struct CheckOptions {
         pub levels: *const c_char,
         pub timeout_s: c_double,
@@ -66,6 +107,19 @@ mod sys {
         pub fn insula_read_list(b: *mut c_void, txn: c_uint, key: Literal, element: *const Literal, count: usize);
         pub fn insula_write(b: *mut c_void, txn: c_uint, key: Literal, value: Literal);
         pub fn insula_append(b: *mut c_void, txn: c_uint, key: Literal, value: Literal);
+        pub fn insula_insert(b: *mut c_void, txn: c_uint, key: Literal, value: Literal, effect: c_int);
+        pub fn insula_update(b: *mut c_void, txn: c_uint, key: Literal, value: Literal, effect: c_int);
+        pub fn insula_delete(b: *mut c_void, txn: c_uint, key: Literal, effect: c_int);
+        pub fn insula_cas(b: *mut c_void, txn: c_uint, key: Literal, old: Literal, value: Literal, effect: c_int);
+        pub fn insula_query(
+            b: *mut c_void,
+            txn: c_uint,
+            key: *const Condition,
+            value: *const Condition,
+            limit: c_uint,
+        );
+        pub fn insula_row(b: *mut c_void, txn: c_uint, key: Literal, value: Literal);
+        pub fn insula_query_end(b: *mut c_void, txn: c_uint, known: c_int);
         pub fn insula_times(b: *mut c_void, txn: c_uint, begin_ns: i64, end_ns: i64);
         pub fn insula_commit(b: *mut c_void, txn: c_uint);
         pub fn insula_abort(b: *mut c_void, txn: c_uint);
@@ -84,6 +138,20 @@ mod sys {
             out: *mut c_void,
             e: *mut Error,
         ) -> c_int;
+        pub fn insula_monitor_new(o: *const MonitorOptions, e: *mut Error) -> *mut c_void;
+        pub fn insula_monitor_free(m: *mut c_void);
+        pub fn insula_monitor_initial(m: *mut c_void, value: Literal);
+        pub fn insula_monitor_push(m: *mut c_void, txn: *const Completion, e: *mut Error) -> c_int;
+        pub fn insula_monitor_advance(m: *mut c_void, begin_ns: i64, e: *mut Error) -> c_int;
+        pub fn insula_monitor_verdict(
+            m: *mut c_void,
+            level: *const c_char,
+            reason: *mut *const c_char,
+        ) -> *const c_char;
+        pub fn insula_monitor_poll(m: *mut c_void, verdict: *mut *const c_char) -> *const c_char;
+        pub fn insula_monitor_finish(m: *mut c_void, e: *mut Error) -> c_int;
+        pub fn insula_monitor_history(m: *const c_void) -> *const c_void;
+        pub fn insula_monitor_result(m: *const c_void) -> *const c_void;
         pub fn insula_walk_new(h: *const c_void, r: *const c_void, e: *mut Error) -> *mut c_void;
         pub fn insula_walk_free(w: *mut c_void);
         pub fn insula_walk_verdict(w: *const c_void, i: usize) -> *const c_void;
@@ -182,6 +250,47 @@ impl Literal<'_> {
     }
 }
 
+/// Of the keys or the values of rows, for queries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition<'a> {
+    Any,
+    Equal(Literal<'a>),
+    /// of values
+    Unequal(Literal<'a>),
+    /// with both ends; None is no limit
+    Between(Option<Literal<'a>>, Option<Literal<'a>>),
+    /// of keys
+    Prefix(&'a str),
+    OneOf(Vec<Literal<'a>>),
+    /// of values: divisor and rest
+    Modulo(i64, i64),
+}
+
+impl<'a> Condition<'a> {
+    /// `among` is where the literals of `OneOf` live.
+    fn raw(&self, among: &mut Vec<sys::Literal>) -> sys::Condition {
+        let nil = Literal::Nil;
+        let (kind, ends, a, b) = match self {
+            Condition::Any => (0, 0, nil, nil),
+            Condition::Equal(v) => (1, 0, *v, nil),
+            Condition::Unequal(v) => (2, 0, *v, nil),
+            Condition::Between(low, high) => (
+                3,
+                low.is_some() as c_uint | (high.is_some() as c_uint) << 2,
+                low.unwrap_or(nil),
+                high.unwrap_or(nil),
+            ),
+            Condition::Prefix(s) => (4, 0, Literal::Text(s), nil),
+            Condition::OneOf(all) => {
+                among.extend(all.iter().map(|l| l.raw()));
+                (5, 0, nil, nil)
+            }
+            Condition::Modulo(divisor, rest) => (6, 0, Literal::Int(*divisor), Literal::Int(*rest)),
+        };
+        sys::Condition { kind, ends, a: a.raw(), b: b.raw(), among: among.as_ptr(), count: among.len() }
+    }
+}
+
 /// Builds a history call by call.  Failures are reported by `finish`.
 pub struct Builder(*mut c_void);
 
@@ -222,6 +331,63 @@ impl Builder {
 
     pub fn append<'a, 'b>(&mut self, t: Txn, key: impl Into<Literal<'a>>, value: impl Into<Literal<'b>>) {
         unsafe { sys::insula_append(self.0, t.0, key.into().raw(), value.into().raw()) }
+    }
+
+    /// A row that was not there; `effect` 0 when it was, and nothing was done.
+    pub fn insert<'a, 'b>(
+        &mut self,
+        t: Txn,
+        key: impl Into<Literal<'a>>,
+        value: impl Into<Literal<'b>>,
+        effect: i32,
+    ) {
+        unsafe { sys::insula_insert(self.0, t.0, key.into().raw(), value.into().raw(), effect) }
+    }
+
+    /// A row that was there; `effect` 0 when there was none.
+    pub fn update<'a, 'b>(
+        &mut self,
+        t: Txn,
+        key: impl Into<Literal<'a>>,
+        value: impl Into<Literal<'b>>,
+        effect: i32,
+    ) {
+        unsafe { sys::insula_update(self.0, t.0, key.into().raw(), value.into().raw(), effect) }
+    }
+
+    pub fn delete<'a>(&mut self, t: Txn, key: impl Into<Literal<'a>>, effect: i32) {
+        unsafe { sys::insula_delete(self.0, t.0, key.into().raw(), effect) }
+    }
+
+    /// Compare-and-set from `old` to `value`.
+    pub fn cas<'a, 'b, 'c>(
+        &mut self,
+        t: Txn,
+        key: impl Into<Literal<'a>>,
+        old: impl Into<Literal<'b>>,
+        value: impl Into<Literal<'c>>,
+        effect: i32,
+    ) {
+        unsafe { sys::insula_cas(self.0, t.0, key.into().raw(), old.into().raw(), value.into().raw(), effect) }
+    }
+
+    /// All rows that satisfy both conditions; None when the result never arrived.
+    pub fn query(
+        &mut self,
+        t: Txn,
+        key: &Condition<'_>,
+        value: &Condition<'_>,
+        rows: Option<&[(Literal<'_>, Literal<'_>)]>,
+    ) {
+        let (mut keys, mut values) = (Vec::new(), Vec::new());
+        let (key, value) = (key.raw(&mut keys), value.raw(&mut values));
+        unsafe {
+            sys::insula_query(self.0, t.0, &key, &value, 0);
+            for (k, v) in rows.unwrap_or(&[]) {
+                sys::insula_row(self.0, t.0, k.raw(), v.raw());
+            }
+            sys::insula_query_end(self.0, t.0, rows.is_some() as c_int);
+        }
     }
 
     /// Nanoseconds on one clock for all sessions.
@@ -400,15 +566,16 @@ impl History {
             if r.is_null() {
                 return Err(failure(&e));
             }
-            let outcome = self.outcome(r);
+            let outcome = outcome_of(self.0, r);
             sys::insula_result_free(r);
             outcome
         }
     }
+}
 
-    unsafe fn outcome(&self, r: *mut c_void) -> Result<Outcome, Error> {
+unsafe fn outcome_of(h: *const c_void, r: *const c_void) -> Result<Outcome, Error> {
         let mut e = no_error();
-        let w = sys::insula_walk_new(self.0, r, &mut e);
+        let w = sys::insula_walk_new(h, r, &mut e);
         if w.is_null() {
             return Err(failure(&e));
         }
@@ -416,8 +583,8 @@ impl History {
         let anomalies = each(|i| sys::insula_walk_finding(w, i), |f| anomaly_of(f));
         sys::insula_walk_free(w);
         let maximal = (0..).map_while(|i| text(sys::insula_result_maximal(r, i))).collect();
-        Ok(Outcome { verdicts, anomalies, maximal, report: self.report(r)? })
-    }
+        Ok(Outcome { verdicts, anomalies, maximal, report: report_of(h, r)? })
+}
 
     unsafe fn report(&self, r: *mut c_void) -> Result<String, Error> {
         let (mut at, mut length, mut e) = (ptr::null_mut(), 0, no_error());
