@@ -94,9 +94,7 @@ func NewBuilder(initial interface{}) *Builder {
 
 func (b *Builder) with(value interface{}, use func(C.struct_insula_literal)) {
 	l, free, err := literal(value)
-	if err != nil && b.err == nil {
-		b.err = err
-	}
+	b.remember(err)
 	if err == nil {
 		use(l)
 	}
@@ -145,6 +143,120 @@ func (t *Txn) ReadList(key interface{}, elements ...int64) *Txn {
 		C.insula_read_list(t.of.b, t.n, k, raw, C.size_t(len(elements)))
 		C.free(unsafe.Pointer(raw))
 	})
+	return t
+}
+
+// Insert adds a row that was not there; effect 0 when it was, and nothing was done.
+func (t *Txn) Insert(key, value interface{}, effect int) *Txn {
+	return t.pair(key, value, func(k, v C.struct_insula_literal) { C.insula_insert(t.of.b, t.n, k, v, C.int(effect)) })
+}
+
+// Update changes a row that was there; effect 0 when there was none.
+func (t *Txn) Update(key, value interface{}, effect int) *Txn {
+	return t.pair(key, value, func(k, v C.struct_insula_literal) { C.insula_update(t.of.b, t.n, k, v, C.int(effect)) })
+}
+
+// Delete removes a row; effect 0 when there was none.
+func (t *Txn) Delete(key interface{}, effect int) *Txn {
+	t.of.with(key, func(k C.struct_insula_literal) { C.insula_delete(t.of.b, t.n, k, C.int(effect)) })
+	return t
+}
+
+// Cas is a compare-and-set from old to value.
+func (t *Txn) Cas(key, old, value interface{}, effect int) *Txn {
+	return t.pair(key, old, func(k, o C.struct_insula_literal) {
+		t.of.with(value, func(v C.struct_insula_literal) { C.insula_cas(t.of.b, t.n, k, o, v, C.int(effect)) })
+	})
+}
+
+// Condition on the keys or the values of rows; the zero one holds for all.
+type Condition struct {
+	kind, ends int
+	a, b       interface{}
+	among      []interface{}
+}
+
+// Equal to a value.
+func Equal(value interface{}) Condition { return Condition{kind: C.INSULA_EQUAL, a: value} }
+
+// Unequal to a value; of values only.
+func Unequal(value interface{}) Condition { return Condition{kind: C.INSULA_UNEQUAL, a: value} }
+
+// Between low and high, both of them in it; nil is no limit.
+func Between(low, high interface{}) Condition {
+	c := Condition{kind: C.INSULA_RANGE, a: low, b: high}
+	if low != nil {
+		c.ends |= C.INSULA_FROM
+	}
+	if high != nil {
+		c.ends |= C.INSULA_TO
+	}
+	return c
+}
+
+// Prefix of a key.
+func Prefix(text string) Condition { return Condition{kind: C.INSULA_PREFIX, a: text} }
+
+// OneOf some values.
+func OneOf(values ...interface{}) Condition { return Condition{kind: C.INSULA_IN, among: values} }
+
+// Modulo: divided by divisor it leaves rest; of values only.
+func Modulo(divisor, rest int64) Condition {
+	return Condition{kind: C.INSULA_MODULO, a: divisor, b: rest}
+}
+
+// Row is one of the result of a query.
+type Row struct{ Key, Value interface{} }
+
+// raw is the condition in C's memory, until free is called.
+func (c Condition) raw() (out *C.struct_insula_condition, free func(), err error) {
+	frees := []func(){}
+	free = func() {
+		for _, f := range frees {
+			f()
+		}
+	}
+	take := func(value interface{}) C.struct_insula_literal {
+		l, f, e := literal(value)
+		frees = append(frees, f)
+		if e != nil && err == nil {
+			err = e
+		}
+		return l
+	}
+	out = (*C.struct_insula_condition)(C.calloc(1, C.size_t(unsafe.Sizeof(*out))))
+	frees = append(frees, func() { C.free(unsafe.Pointer(out)) })
+	out.kind, out.ends, out.a, out.b = C.int(c.kind), C.uint(c.ends), take(c.a), take(c.b)
+	if len(c.among) > 0 {
+		in := (*C.struct_insula_literal)(C.calloc(C.size_t(len(c.among)), C.size_t(unsafe.Sizeof(*out.in))))
+		frees = append(frees, func() { C.free(unsafe.Pointer(in)) })
+		for i, value := range c.among {
+			unsafe.Slice(in, len(c.among))[i] = take(value)
+		}
+		out.in, out.count = in, C.size_t(len(c.among))
+	}
+	return out, free, err
+}
+
+func (b *Builder) remember(err error) {
+	if err != nil && b.err == nil {
+		b.err = err
+	}
+}
+
+// Query adds one for all rows that satisfy both conditions, and its result.
+func (t *Txn) Query(key, value Condition, rows ...Row) *Txn {
+	k, freeKey, err := key.raw()
+	defer freeKey()
+	t.of.remember(err)
+	v, freeValue, err := value.raw()
+	defer freeValue()
+	t.of.remember(err)
+	C.insula_query(t.of.b, t.n, k, v, 0)
+	for _, row := range rows {
+		t.pair(row.Key, row.Value, func(k, v C.struct_insula_literal) { C.insula_row(t.of.b, t.n, k, v) })
+	}
+	C.insula_query_end(t.of.b, t.n, 1)
 	return t
 }
 
@@ -296,12 +408,19 @@ func (h *History) Check(levels string) (*Result, error) {
 		return nil, failure(&e)
 	}
 	defer C.insula_result_free(raw)
-	w := C.insula_walk_new(h.h, raw, &e)
+	r, err := resultOf(h.h, raw)
+	runtime.KeepAlive(h)
+	return r, err
+}
+
+func resultOf(h *C.struct_insula_history, raw *C.struct_insula_result) (*Result, error) {
+	var e C.struct_insula_error
+	w := C.insula_walk_new(h, raw, &e)
 	if w == nil {
 		return nil, failure(&e)
 	}
 	defer C.insula_walk_free(w)
-	report := C.go_report(h.h, raw, &e)
+	report := C.go_report(h, raw, &e)
 	if report == nil {
 		return nil, failure(&e)
 	}
@@ -310,7 +429,6 @@ func (h *History) Check(levels string) (*Result, error) {
 	for i := C.uint(0); C.insula_result_maximal(raw, i) != nil; i++ {
 		r.Maximal = append(r.Maximal, C.GoString(C.insula_result_maximal(raw, i)))
 	}
-	runtime.KeepAlive(h)
 	return r, nil
 }
 

@@ -111,13 +111,7 @@ mod sys {
         pub fn insula_update(b: *mut c_void, txn: c_uint, key: Literal, value: Literal, effect: c_int);
         pub fn insula_delete(b: *mut c_void, txn: c_uint, key: Literal, effect: c_int);
         pub fn insula_cas(b: *mut c_void, txn: c_uint, key: Literal, old: Literal, value: Literal, effect: c_int);
-        pub fn insula_query(
-            b: *mut c_void,
-            txn: c_uint,
-            key: *const Condition,
-            value: *const Condition,
-            limit: c_uint,
-        );
+        pub fn insula_query(b: *mut c_void, txn: c_uint, key: *const Condition, value: *const Condition, limit: c_uint);
         pub fn insula_row(b: *mut c_void, txn: c_uint, key: Literal, value: Literal);
         pub fn insula_query_end(b: *mut c_void, txn: c_uint, known: c_int);
         pub fn insula_times(b: *mut c_void, txn: c_uint, begin_ns: i64, end_ns: i64);
@@ -242,9 +236,7 @@ impl Literal<'_> {
     fn raw(self) -> sys::Literal {
         match self {
             Literal::Int(n) => sys::Literal { kind: (n < 0) as c_int, number: n as u64, text: ptr::null(), length: 0 },
-            Literal::Text(s) => {
-                sys::Literal { kind: 2, number: 0, text: s.as_ptr() as *const c_char, length: s.len() }
-            }
+            Literal::Text(s) => sys::Literal { kind: 2, number: 0, text: s.as_ptr() as *const c_char, length: s.len() },
             Literal::Nil => sys::Literal { kind: 4, number: 0, text: ptr::null(), length: 0 },
         }
     }
@@ -274,12 +266,9 @@ impl<'a> Condition<'a> {
             Condition::Any => (0, 0, nil, nil),
             Condition::Equal(v) => (1, 0, *v, nil),
             Condition::Unequal(v) => (2, 0, *v, nil),
-            Condition::Between(low, high) => (
-                3,
-                low.is_some() as c_uint | (high.is_some() as c_uint) << 2,
-                low.unwrap_or(nil),
-                high.unwrap_or(nil),
-            ),
+            Condition::Between(low, high) => {
+                (3, low.is_some() as c_uint | (high.is_some() as c_uint) << 2, low.unwrap_or(nil), high.unwrap_or(nil))
+            }
             Condition::Prefix(s) => (4, 0, Literal::Text(s), nil),
             Condition::OneOf(all) => {
                 among.extend(all.iter().map(|l| l.raw()));
@@ -334,24 +323,12 @@ impl Builder {
     }
 
     /// A row that was not there; `effect` 0 when it was, and nothing was done.
-    pub fn insert<'a, 'b>(
-        &mut self,
-        t: Txn,
-        key: impl Into<Literal<'a>>,
-        value: impl Into<Literal<'b>>,
-        effect: i32,
-    ) {
+    pub fn insert<'a, 'b>(&mut self, t: Txn, key: impl Into<Literal<'a>>, value: impl Into<Literal<'b>>, effect: i32) {
         unsafe { sys::insula_insert(self.0, t.0, key.into().raw(), value.into().raw(), effect) }
     }
 
     /// A row that was there; `effect` 0 when there was none.
-    pub fn update<'a, 'b>(
-        &mut self,
-        t: Txn,
-        key: impl Into<Literal<'a>>,
-        value: impl Into<Literal<'b>>,
-        effect: i32,
-    ) {
+    pub fn update<'a, 'b>(&mut self, t: Txn, key: impl Into<Literal<'a>>, value: impl Into<Literal<'b>>, effect: i32) {
         unsafe { sys::insula_update(self.0, t.0, key.into().raw(), value.into().raw(), effect) }
     }
 
@@ -574,35 +551,178 @@ impl History {
 }
 
 unsafe fn outcome_of(h: *const c_void, r: *const c_void) -> Result<Outcome, Error> {
-        let mut e = no_error();
-        let w = sys::insula_walk_new(h, r, &mut e);
-        if w.is_null() {
-            return Err(failure(&e));
-        }
-        let verdicts = each(|i| sys::insula_walk_verdict(w, i), |v| verdict_of(v));
-        let anomalies = each(|i| sys::insula_walk_finding(w, i), |f| anomaly_of(f));
-        sys::insula_walk_free(w);
-        let maximal = (0..).map_while(|i| text(sys::insula_result_maximal(r, i))).collect();
-        Ok(Outcome { verdicts, anomalies, maximal, report: report_of(h, r)? })
+    let mut e = no_error();
+    let w = sys::insula_walk_new(h, r, &mut e);
+    if w.is_null() {
+        return Err(failure(&e));
+    }
+    let verdicts = each(|i| sys::insula_walk_verdict(w, i), |v| verdict_of(v));
+    let anomalies = each(|i| sys::insula_walk_finding(w, i), |f| anomaly_of(f));
+    sys::insula_walk_free(w);
+    let maximal = (0..).map_while(|i| text(sys::insula_result_maximal(r, i))).collect();
+    Ok(Outcome { verdicts, anomalies, maximal, report: report_of(h, r)? })
 }
 
-    unsafe fn report(&self, r: *mut c_void) -> Result<String, Error> {
-        let (mut at, mut length, mut e) = (ptr::null_mut(), 0, no_error());
-        let (kind, path) = (c_string("text")?, c_string("history")?);
-        let out = sys::open_memstream(&mut at, &mut length);
-        if out.is_null() {
-            return Err(Error { status: 3, message: "out of memory".into() });
-        }
-        let item =
-            sys::ReportItem { path: path.as_ptr(), history: self.0, result: r, error: ptr::null(), run: ptr::null() };
-        let status = sys::insula_report(kind.as_ptr(), &item, 1, ptr::null(), out, &mut e);
-        sys::fclose(out);
-        let report = text(at).unwrap_or_default();
-        sys::free(at as *mut c_void);
-        if status != 0 {
+unsafe fn report_of(h: *const c_void, r: *const c_void) -> Result<String, Error> {
+    let (mut at, mut length, mut e) = (ptr::null_mut(), 0, no_error());
+    let (kind, path) = (c_string("text")?, c_string("history")?);
+    let out = sys::open_memstream(&mut at, &mut length);
+    if out.is_null() {
+        return Err(Error { status: 3, message: "out of memory".into() });
+    }
+    let item = sys::ReportItem { path: path.as_ptr(), history: h, result: r, error: ptr::null(), run: ptr::null() };
+    let status = sys::insula_report(kind.as_ptr(), &item, 1, ptr::null(), out, &mut e);
+    sys::fclose(out);
+    let report = text(at).unwrap_or_default();
+    sys::free(at as *mut c_void);
+    if status != 0 {
+        return Err(failure(&e));
+    }
+    Ok(report)
+}
+/// What a client did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Operation<'a> {
+    Read(Literal<'a>, Literal<'a>),
+    Write(Literal<'a>, Literal<'a>),
+    ReadList(Literal<'a>, Vec<Literal<'a>>),
+    Append(Literal<'a>, Literal<'a>),
+    /// the result never arrived
+    ReadUnknown(Literal<'a>),
+}
+
+/// How a transaction ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    Committed,
+    Aborted,
+    /// the client does not know whether it committed
+    Unknown,
+}
+
+/// Verdicts while transactions arrive.  "violated" is final, and rests on one promise: no value is
+/// written to a key twice, and none is read before the transaction that writes it has begun.
+pub struct Monitor(*mut c_void);
+
+// One thread at a time uses it: every call that changes something takes it exclusively.
+unsafe impl Send for Monitor {}
+
+impl Drop for Monitor {
+    fn drop(&mut self) {
+        unsafe { sys::insula_monitor_free(self.0) }
+    }
+}
+
+impl Monitor {
+    /// Of these levels ("si,ser"), or with None of all; registers start as `initial`.
+    pub fn new<'a>(levels: Option<&str>, initial: impl Into<Literal<'a>>) -> Result<Monitor, Error> {
+        let levels = levels.map(c_string).transpose()?;
+        let options = sys::MonitorOptions {
+            levels: levels.as_ref().map_or(ptr::null(), |l| l.as_ptr()),
+            repeats: 0,
+            keep: 0,
+            hold: 0,
+            check_s: 0.0,
+            certificate: 0,
+        };
+        let mut e = no_error();
+        let m = unsafe { sys::insula_monitor_new(&options, &mut e) };
+        if m.is_null() {
             return Err(failure(&e));
         }
-        Ok(report)
+        unsafe { sys::insula_monitor_initial(m, initial.into().raw()) };
+        Ok(Monitor(m))
+    }
+
+    /// A transaction has completed; those of a session come in its order.
+    pub fn push<'a>(
+        &mut self,
+        session: impl Into<Literal<'a>>,
+        times: Option<(i64, i64)>,
+        ended: Ended,
+        operations: &[Operation<'_>],
+    ) -> Result<(), Error> {
+        let lists: Vec<Vec<sys::Literal>> = operations
+            .iter()
+            .map(|o| match o {
+                Operation::ReadList(_, all) => all.iter().map(|l| l.raw()).collect(),
+                _ => Vec::new(),
+            })
+            .collect();
+        let ops: Vec<sys::Op> = operations
+            .iter()
+            .zip(&lists)
+            .map(|(o, list)| {
+                let (kind, key, value) = match o {
+                    Operation::Read(k, v) => (0, k, *v),
+                    Operation::Write(k, v) => (1, k, *v),
+                    Operation::ReadList(k, _) => (2, k, Literal::Nil),
+                    Operation::Append(k, v) => (3, k, *v),
+                    Operation::ReadUnknown(k) => (4, k, Literal::Nil),
+                };
+                sys::Op { kind, key: key.raw(), value: value.raw(), element: list.as_ptr(), elements: list.len() }
+            })
+            .collect();
+        let (begin_ns, end_ns) = times.unwrap_or((NO_TIME, NO_TIME));
+        let txn = sys::Completion {
+            session: session.into().raw(),
+            name: ptr::null(),
+            begin_ns,
+            end_ns,
+            status: ended as c_int,
+            op: ops.as_ptr(),
+            ops: ops.len(),
+            line: 0,
+        };
+        let mut e = no_error();
+        done(unsafe { sys::insula_monitor_push(self.0, &txn, &mut e) }, &e)
+    }
+
+    /// No transaction that is still to come began before this time.
+    pub fn advance(&mut self, begin_ns: i64) -> Result<(), Error> {
+        let mut e = no_error();
+        done(unsafe { sys::insula_monitor_advance(self.0, begin_ns, &mut e) }, &e)
+    }
+
+    /// Nothing is to come: what is open is decided.
+    pub fn finish(&mut self) -> Result<(), Error> {
+        let mut e = no_error();
+        done(unsafe { sys::insula_monitor_finish(self.0, &mut e) }, &e)
+    }
+
+    /// "holds" so far, "violated", or "open"; None for a level that was not asked for.
+    pub fn verdict(&mut self, level: &str) -> Option<String> {
+        let level = c_string(level).ok()?;
+        text(unsafe { sys::insula_monitor_verdict(self.0, level.as_ptr(), ptr::null_mut()) })
+    }
+
+    /// Levels whose verdict has changed since the last call.
+    pub fn changes(&mut self) -> Vec<(String, String)> {
+        let mut all = Vec::new();
+        let mut verdict = ptr::null();
+        while let Some(level) = text(unsafe { sys::insula_monitor_poll(self.0, &mut verdict) }) {
+            all.push((level, owned(verdict)));
+        }
+        all
+    }
+
+    /// The evidence of the last violation.
+    pub fn violation(&self) -> Result<Option<Outcome>, Error> {
+        unsafe {
+            let (h, r) = (sys::insula_monitor_history(self.0), sys::insula_monitor_result(self.0));
+            if h.is_null() || r.is_null() {
+                return Ok(None);
+            }
+            outcome_of(h, r).map(Some)
+        }
+    }
+}
+
+fn done(status: c_int, e: &sys::Error) -> Result<(), Error> {
+    if status == 0 {
+        Ok(())
+    } else {
+        Err(failure(e))
     }
 }
 
@@ -675,6 +795,62 @@ mod tests {
     }
 
     #[test]
+    fn rows_come_and_go() {
+        let mut b = Builder::new();
+        let t = b.begin("a");
+        b.insert(t, "x", 1, 1);
+        b.insert(t, "x", 2, 0);
+        b.update(t, "x", 3, 1);
+        b.cas(t, "x", 3, 4, 1);
+        b.insert(t, "y", 5, 1);
+        b.delete(t, "y", 1);
+        b.commit(t);
+        let (x, four) = (Literal::Text("x"), Literal::Int(4));
+        for key in [
+            Condition::Any,
+            Condition::Equal(x),
+            Condition::Between(Some(x), None),
+            Condition::Prefix("x"),
+            Condition::OneOf(vec![x, Literal::Text("y")]),
+        ] {
+            for value in [Condition::Any, Condition::Unequal(Literal::Int(9)), Condition::Modulo(2, 0)] {
+                let t = b.begin("a");
+                b.query(t, &key, &value, Some(&[(x, four)]));
+                b.query(t, &key, &value, None);
+                b.commit(t);
+            }
+        }
+        let t = b.begin("b");
+        b.query(t, &Condition::Any, &Condition::Any, Some(&[(x, Literal::Int(3))]));
+        b.commit(t);
+        let outcome = b.finish().unwrap().check(Some("rc")).unwrap();
+        assert_eq!(outcome.verdict("rc"), Some("fail"));
+        assert_eq!(outcome.anomalies.len(), 1, "{}", outcome.report);
+    }
+
+    #[test]
+    fn a_monitor_follows_a_stream() {
+        let (x, zero) = (Literal::Text("x"), Literal::Int(0));
+        let mut m = Monitor::new(Some("rc,si"), 0).unwrap();
+        for (session, value) in [("a", 1), ("b", 2)] {
+            assert!(m.violation().unwrap().is_none());
+            let did = [Operation::Read(x, zero), Operation::Write(x, value.into())];
+            m.push(session, Some((value, 10)), Ended::Committed, &did).unwrap();
+        }
+        m.push("c", None, Ended::Aborted, &[Operation::Append("l".into(), zero)]).unwrap();
+        m.push("d", None, Ended::Unknown, &[Operation::ReadUnknown(x)]).unwrap();
+        m.push("d", None, Ended::Committed, &[Operation::ReadList("l".into(), vec![])]).unwrap();
+        m.advance(20).unwrap();
+        m.finish().unwrap();
+        assert_eq!(m.verdict("si").as_deref(), Some("violated"));
+        assert_eq!(m.verdict("rc").as_deref(), Some("holds"));
+        assert!(m.verdict("ser").is_none());
+        assert!(m.changes().contains(&("si".into(), "violated".into())));
+        assert_eq!(m.violation().unwrap().unwrap().anomalies[0].name, "LostUpdate");
+        assert!(Monitor::new(Some("nonsense"), 0).is_err());
+    }
+
+    #[test]
     fn errors_have_their_message() {
         let e = History::load("is-not-there.edn").err().unwrap();
         assert!(e.message.contains("is-not-there.edn"));
@@ -698,6 +874,9 @@ mod tests {
 
     #[test]
     fn the_version_is_that_of_the_crate() {
-        assert_eq!(version(), include_str!("../Cargo.toml").split("version = \"").nth(1).unwrap().split('"').next().unwrap());
+        assert_eq!(
+            version(),
+            include_str!("../Cargo.toml").split("version = \"").nth(1).unwrap().split('"').next().unwrap()
+        );
     }
 }
