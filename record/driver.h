@@ -9,7 +9,7 @@
 
 #include "cluster.h"
 #include "record.h"
-#include "rows.h"
+#include "row_statements.h"
 
 #include <stddef.h>
 

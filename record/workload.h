@@ -8,7 +8,7 @@
 
 #include "draw.h"
 #include "record.h"
-#include "rows.h"
+#include "row_statements.h"
 
 #include <stdatomic.h>
 

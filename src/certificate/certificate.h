@@ -45,13 +45,14 @@ void ins_certificate_commits(struct ins_certificate *c, enum ins_level level,
 void ins_certificate_choices(struct ins_certificate *c, const struct ins_engine *e,
                              const uint32_t *order, const uint32_t *source);
 /* The same for single operations and whom they are from; INS_NONE: left out. */
-struct ins_sources {
+struct ins_certificate_sources {
     const uint32_t *op;
     const ins_txn *from;
     uint32_t n;
 };
 void ins_certificate_sources(struct ins_certificate *c, const struct ins_history *h,
-                             enum ins_level level, struct ins_sources sources,
+                             enum ins_level level,
+                             struct ins_certificate_sources sources,
                              const ins_txn *order, uint32_t n);
 /* When all levels are decided: blocks for the weak levels from the anomalies that are
  * listed, and for what the blocks imply.  A level for which neither is there stays

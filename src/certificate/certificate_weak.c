@@ -21,7 +21,8 @@ void ins_certificate_commits(struct ins_certificate *c, enum ins_level level,
 }
 
 void ins_certificate_sources(struct ins_certificate *c, const struct ins_history *h,
-                             enum ins_level level, struct ins_sources sources,
+                             enum ins_level level,
+                             struct ins_certificate_sources sources,
                              const ins_txn *order, uint32_t n)
 {
     ins_certificate_head(c, level, "pass");

@@ -302,12 +302,12 @@ static void find_view(const struct ins_script *s, enum ins_level level,
                       const struct ins_strong_options *o, struct ins_result *r)
 {
     const int64_t start = ins_now_ns();
-    struct ins_view v;
+    struct ins_commit_view v;
     if (ins_view_search(&v, s, ins_model_of(level).forbids, o->limit)) {
         struct ins_certificate *c =
             o->certificate ? ins_certificate_get(r, s->h) : NULL;
-        const struct ins_sources sources = {s->read_op, v.source,
-                                            s->read_off[s->h->n_txns]};
+        const struct ins_certificate_sources sources = {s->read_op, v.source,
+                                                        s->read_off[s->h->n_txns]};
         if (c)
             ins_certificate_sources(c, s->h, level, sources, v.order.at,
                                     (uint32_t)v.order.len);

@@ -47,7 +47,7 @@ static bool allocate(struct ins_order *o)
 }
 
 /* Put the arcs of one kind behind those that are there; n_out and n_in count. */
-static void place_arcs(struct ins_order *o, enum ins_edge_kind kind)
+static void place_arcs(struct ins_order *o, enum ins_arc_kind kind)
 {
     for (uint32_t e = 0; e < o->n_edges; e++) {
         const struct ins_order_edge *d = &o->edge[e];

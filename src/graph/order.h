@@ -16,7 +16,7 @@
 
 #include <stdbool.h>
 
-enum ins_edge_kind {
+enum ins_arc_kind {
     INS_EDGE_FIXED, /* always on */
     INS_EDGE_FREE,  /* switched by calls */
     INS_EDGE_NEVER  /* not part of the graph */
@@ -24,7 +24,7 @@ enum ins_edge_kind {
 
 struct ins_order_edge {
     uint32_t from, to;
-    enum ins_edge_kind kind;
+    enum ins_arc_kind kind;
 };
 
 struct ins_arc {

@@ -5,8 +5,8 @@
 #ifndef INS_BUILDER_H
 #define INS_BUILDER_H
 
-#include "history/chains.h"
 #include "history/history.h"
+#include "history/list_chains.h"
 
 struct ins_builder;
 

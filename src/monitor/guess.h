@@ -56,11 +56,11 @@ INS_VEC(arrival, struct ins_arrival *);
 
 /* A step of an order that is given: a transaction's first point, its commit, or both.
  */
-struct ins_step {
+struct ins_guess_step {
     struct ins_arrival *of;
     bool begins, commits;
 };
-INS_VEC(step, struct ins_step);
+INS_VEC(step, struct ins_guess_step);
 
 struct ins_guess {
     struct ins_stream *s;

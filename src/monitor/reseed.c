@@ -37,8 +37,8 @@ static bool read_order(const char *text, const struct ins_history *h,
         if (i > from->len)
             return false;
         if (i)
-            ins_vec_step_push(
-                out, (struct ins_step){from->at[i - 1], kind != 'c', kind != 'b'});
+            ins_vec_step_push(out, (struct ins_guess_step){from->at[i - 1], kind != 'c',
+                                                           kind != 'b'});
     }
     return *text == '\n' && !out->failed;
 }

@@ -8,7 +8,7 @@
 #include "report/facts.h"
 #include "report/lanes.h"
 #include "report/promised.h"
-#include "report/run.h"
+#include "report/recorded.h"
 #include "web_bytes.h"
 
 #include <assert.h>

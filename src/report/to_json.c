@@ -6,7 +6,7 @@
 #include "explain/story.h"
 #include "report/pace.h"
 #include "report/promised.h"
-#include "report/run.h"
+#include "report/recorded.h"
 
 #include <math.h>
 #include <time.h>

@@ -5,7 +5,7 @@
 #include "explain/texts.h"
 #include "explain/wrap.h"
 #include "report/promised.h"
-#include "report/run.h"
+#include "report/recorded.h"
 
 /* A report for a terminal: the verdicts, then every anomaly as a small story. */
 

@@ -65,9 +65,9 @@ static void take_edges(struct ins_solver *s)
         const struct ins_given_edge g = s->edge.at[e];
         const uint32_t l = g.lit ? ins_lit_in(g.lit) : INS_NO_LIT;
         const int value = l == INS_NO_LIT ? 1 : s->value[l];
-        const enum ins_edge_kind kind = value > 0   ? INS_EDGE_FIXED
-                                        : value < 0 ? INS_EDGE_NEVER
-                                                    : INS_EDGE_FREE;
+        const enum ins_arc_kind kind = value > 0   ? INS_EDGE_FIXED
+                                       : value < 0 ? INS_EDGE_NEVER
+                                                   : INS_EDGE_FREE;
         t->lit[e] = l;
         t->edge[e] = (struct ins_order_edge){g.from, g.to, kind};
     }

@@ -2,7 +2,7 @@
 #ifndef INS_COMPONENTS_H
 #define INS_COMPONENTS_H
 
-#include "survey/facts.h"
+#include "survey/certain.h"
 
 /* A graph that says who comes before whom and not why.  The successors of node v are
  * to.at[off[v]] .. to.at[off[v + 1] - 1]; the first n_txns nodes are transactions. */

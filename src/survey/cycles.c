@@ -414,12 +414,12 @@ static bool take_path(const struct ins_survey_graph *g, const struct visit *visi
     for (uint32_t i = last; visit[i].parent != INS_NONE; i = visit[i].parent)
         ins_vec_u32_push(&way, visit[i].link);
     uint32_t from = visit[0].node;
-    struct ins_arc open = {.from = INS_NONE};
+    struct ins_survey_arc open = {.from = INS_NONE};
     for (size_t i = way.len + 1; i-- > 0;) {
         const struct link *l = i ? &g->link[way.at[i - 1]] : closing;
         if (!is_free(l->type))
-            open = (struct ins_arc){from, INS_NONE, edge_type(l->type), l->what,
-                                    l->version};
+            open = (struct ins_survey_arc){from, INS_NONE, edge_type(l->type), l->what,
+                                           l->version};
         if (l->to >= n)
             continue;
         open.to = from = l->to;
@@ -439,8 +439,8 @@ static void merge_missed(const struct ins_survey_facts *f, struct ins_vec_arc *c
 {
     for (size_t i = 0; cycle->len > 1 && i < cycle->len;) {
         const size_t next = (i + 1) % cycle->len;
-        struct ins_arc *a = &cycle->at[i];
-        const struct ins_arc *b = &cycle->at[next];
+        struct ins_survey_arc *a = &cycle->at[i];
+        const struct ins_survey_arc *b = &cycle->at[next];
         if (a->type != INS_RW || b->type != INS_WW || b->what == INS_NONE ||
             f->parent[b->what] != a->version) {
             i++;
@@ -460,7 +460,7 @@ static bool has_lost_update(const struct ins_survey_facts *f,
                             const struct ins_vec_arc *cycle)
 {
     for (size_t i = 0; i < cycle->len; i++) {
-        const struct ins_arc *a = &cycle->at[i];
+        const struct ins_survey_arc *a = &cycle->at[i];
         if (a->type == INS_RW &&
             ins_survey_version(f, a->from, f->version_key[a->version]) != INS_NONE &&
             reads_version(f, a->to, f->read_version[a->what]))
@@ -469,7 +469,8 @@ static bool has_lost_update(const struct ins_survey_facts *f,
     return false;
 }
 
-static enum arc_type type_of(const struct ins_survey_facts *f, const struct ins_arc *a)
+static enum arc_type type_of(const struct ins_survey_facts *f,
+                             const struct ins_survey_arc *a)
 {
     static const enum arc_type types[] = {[INS_SO] = ARC_SO,
                                           [INS_WR] = ARC_WR,
@@ -509,10 +510,11 @@ static bool is_pair(const struct ins_survey_graph *g, ins_txn t,
     if (!is_cycle_of(kind, suffix, met))
         return false;
     cycle->len = 0;
-    ins_vec_arc_push(cycle, (struct ins_arc){t, there->to, edge_type(there->type),
+    ins_vec_arc_push(cycle,
+                     (struct ins_survey_arc){t, there->to, edge_type(there->type),
                                              there->what, there->version});
-    ins_vec_arc_push(cycle, (struct ins_arc){there->to, t, edge_type(back->type),
-                                             back->what, back->version});
+    ins_vec_arc_push(cycle, (struct ins_survey_arc){there->to, t, edge_type(back->type),
+                                                    back->what, back->version});
     if (cycle->failed)
         return false;
     merge_missed(g->f, cycle);

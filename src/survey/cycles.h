@@ -3,17 +3,17 @@
 #define INS_CYCLES_H
 
 #include "explain/result.h"
-#include "survey/facts.h"
+#include "survey/certain.h"
 
 /* One edge of a cycle. */
-struct ins_arc {
+struct ins_survey_arc {
     ins_txn from, to;
     enum ins_edge_type type;
     uint32_t what; /* WR, RW: number of the read; WW: the later version, or INS_NONE for
                       appends that alternate */
     uint32_t version; /* RW: the version that was written */
 };
-INS_VEC(arc, struct ins_arc);
+INS_VEC(arc, struct ins_survey_arc);
 
 struct ins_survey_graph;
 

@@ -6,7 +6,7 @@
 #include "explain/classify.h"
 #include "explain/story.h"
 #include "survey/cycles.h"
-#include "survey/lost.h"
+#include "survey/lost_commits.h"
 
 #include <string.h>
 
@@ -96,7 +96,7 @@ static struct ins_edge crossed_edge(const struct survey *s, ins_txn from, ins_tx
     return ins_edge_bare(from, to, INS_WW, INS_WHY_LIST);
 }
 
-static struct ins_edge edge_of(const struct survey *s, const struct ins_arc *a)
+static struct ins_edge edge_of(const struct survey *s, const struct ins_survey_arc *a)
 {
     const struct ins_survey_facts *f = &s->f;
     struct ins_edge d;
@@ -125,7 +125,7 @@ static struct ins_edge edge_of(const struct survey *s, const struct ins_arc *a)
 }
 
 /* Behind the edges from `first` on: the version orders that their RW rest on. */
-static void put_orders(struct survey *s, size_t first, const struct ins_arc *arc,
+static void put_orders(struct survey *s, size_t first, const struct ins_survey_arc *arc,
                        size_t n)
 {
     for (size_t i = 0; i < n && !s->edge.failed; i++) {
@@ -141,7 +141,7 @@ static void put_orders(struct survey *s, size_t first, const struct ins_arc *arc
 /* A lost update: the one missed the other's write, and so it is before it; but the
  * other missed the one's write, too, and of two writers of a key one comes after the
  * other. */
-static void put_lost_update(struct survey *s, const struct ins_arc arc[2])
+static void put_lost_update(struct survey *s, const struct ins_survey_arc arc[2])
 {
     const ins_key k = s->f.version_key[arc[0].version];
     struct ins_edge after =
@@ -165,7 +165,7 @@ static void put_cycle(struct survey *s, const struct ins_vec_arc *cycle)
 /* ---- anomalies ---- */
 
 /* A WW whose later writer did not read the earlier version. */
-static bool is_new_ww(const struct survey *s, const struct ins_arc *a)
+static bool is_new_ww(const struct survey *s, const struct ins_survey_arc *a)
 {
     return a->type == INS_WW && (a->what == INS_NONE || !s->f.reads_parent[a->what]);
 }
@@ -176,7 +176,8 @@ static uint32_t bases_of(const struct survey *s, const struct ins_vec_arc *cycle
 {
     unsigned rw = 0, meeting = 0, behind_ww = 0, of_sessions = 0;
     for (size_t i = 0; i < cycle->len; i++) {
-        const struct ins_arc *before = &cycle->at[(i + cycle->len - 1) % cycle->len];
+        const struct ins_survey_arc *before =
+            &cycle->at[(i + cycle->len - 1) % cycle->len];
         rw += cycle->at[i].type == INS_RW;
         of_sessions += cycle->at[i].type == INS_SO;
         meeting += cycle->at[i].type == INS_RW && before->type == INS_RW;
@@ -225,7 +226,7 @@ static bool needs_missed_row(const struct survey *s, const struct ins_vec_arc *c
 {
     const struct ins_history *h = s->h;
     for (size_t i = 0; h->statements.n && i < cycle->len; i++) {
-        const struct ins_arc *a = &cycle->at[i];
+        const struct ins_survey_arc *a = &cycle->at[i];
         if (a->type != INS_RW)
             continue;
         const uint32_t op = s->f.read_op[a->what];
@@ -298,10 +299,10 @@ static void lost_updates_of(struct survey *s, uint32_t version,
         return;
     const ins_txn a = f->read_txn[first], b = f->read_txn[second];
     cycle->len = 0;
-    ins_vec_arc_push(cycle,
-                     (struct ins_arc){a, b, INS_RW, first, f->read_write[second]});
-    ins_vec_arc_push(cycle,
-                     (struct ins_arc){b, a, INS_RW, second, f->read_write[first]});
+    ins_vec_arc_push(
+        cycle, (struct ins_survey_arc){a, b, INS_RW, first, f->read_write[second]});
+    ins_vec_arc_push(
+        cycle, (struct ins_survey_arc){b, a, INS_RW, second, f->read_write[first]});
     if (!cycle->failed)
         add_anomaly(s, INS_LOST_UPDATE, INS_PLAIN, cycle, n * (n - 1) / 2);
 }
@@ -351,10 +352,10 @@ static void add_lost(struct survey *s, const struct ins_lost_commit *l,
                      struct ins_vec_arc *cycle)
 {
     cycle->len = 0;
-    ins_vec_arc_push(cycle,
-                     (struct ins_arc){l->txn, l->reader, INS_RT, INS_NONE, INS_NONE});
-    ins_vec_arc_push(cycle,
-                     (struct ins_arc){l->reader, l->txn, INS_RW, l->read, l->version});
+    ins_vec_arc_push(
+        cycle, (struct ins_survey_arc){l->txn, l->reader, INS_RT, INS_NONE, INS_NONE});
+    ins_vec_arc_push(
+        cycle, (struct ins_survey_arc){l->reader, l->txn, INS_RW, l->read, l->version});
     if (cycle->failed)
         return;
     const ins_levels broken = broken_by(s, INS_G_SINGLE, INS_REALTIME, cycle);

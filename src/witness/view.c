@@ -7,7 +7,7 @@
 #include "view.h"
 
 struct test {
-    const struct ins_view *v;
+    const struct ins_commit_view *v;
     const struct ins_script *s;
     uint32_t *at; /* by transaction: place in the order from 1 on; 0: not there */
     struct ins_limit *limit;
@@ -212,7 +212,7 @@ static bool pasts_hold(struct test *q, bool versions)
     return ok;
 }
 
-bool ins_view_holds(const struct ins_view *v, struct ins_limit *limit)
+bool ins_view_holds(const struct ins_commit_view *v, struct ins_limit *limit)
 {
     const struct ins_history *h = v->s->h;
     struct test q = {.v = v, .s = v->s, .limit = limit};
@@ -231,7 +231,7 @@ bool ins_view_holds(const struct ins_view *v, struct ins_limit *limit)
     return ok;
 }
 
-void ins_view_release(struct ins_view *v)
+void ins_view_release(struct ins_commit_view *v)
 {
     ins_vec_u32_release(&v->order);
     ins_free(v->source);

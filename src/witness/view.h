@@ -11,7 +11,7 @@
 #include "level/level.h"
 #include "witness/script.h"
 
-struct ins_view {
+struct ins_commit_view {
     const struct ins_script *s; /* with `repeats` */
     enum ins_forbids forbids;   /* INS_FORBIDS_NON_MONOTONIC, _FRACTURED, _NON_CAUSAL or
                                    _ONE_RW */
@@ -22,12 +22,12 @@ struct ins_view {
 
 /* Look for a witness of the level that forbids this.  False says nothing about the
  * history.  The view is to be released in any case. */
-bool ins_view_search(struct ins_view *v, const struct ins_script *s,
+bool ins_view_search(struct ins_commit_view *v, const struct ins_script *s,
                      enum ins_forbids forbids, struct ins_limit *limit);
-void ins_view_release(struct ins_view *v);
+void ins_view_release(struct ins_commit_view *v);
 
 /* Does it hold?  Straight from the definitions: what was found is believed after this
  * alone. */
-bool ins_view_holds(const struct ins_view *v, struct ins_limit *limit);
+bool ins_view_holds(const struct ins_commit_view *v, struct ins_limit *limit);
 
 #endif

@@ -18,7 +18,7 @@ struct ins_view_run {
     const struct ins_script *s;
     enum ins_forbids forbids;
     struct ins_limit *limit;
-    struct ins_view *v;
+    struct ins_commit_view *v;
     struct ins_line line;   /* rc, ra, cc: of all transactions */
     int64_t *when;          /* by transaction */
     uint32_t *at;           /* by transaction: its place in the order, from 1 on */

@@ -388,11 +388,11 @@ static bool init(struct ins_view_run *q)
     return q->forbids == INS_FORBIDS_ONE_RW || init_line(q);
 }
 
-bool ins_view_search(struct ins_view *v, const struct ins_script *s,
+bool ins_view_search(struct ins_commit_view *v, const struct ins_script *s,
                      enum ins_forbids forbids, struct ins_limit *limit)
 {
     struct ins_view_run q = {.s = s, .forbids = forbids, .limit = limit, .v = v};
-    *v = (struct ins_view){.s = s, .forbids = forbids};
+    *v = (struct ins_commit_view){.s = s, .forbids = forbids};
     const bool found = init(&q) && run_all(&q);
     if (found)
         leave_out(&q);

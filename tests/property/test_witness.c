@@ -55,7 +55,7 @@ static void judge_views(const struct tiny_history *tiny, const struct ins_histor
         const unsigned level = oracle_level(view_rows[i].base, ORACLE_PLAIN);
         if (h->may_not_repeat && view_rows[i].base != ORACLE_RC)
             continue;
-        struct ins_view v;
+        struct ins_commit_view v;
         const bool found = ins_view_search(&v, &s, view_rows[i].forbids, NULL);
         const bool hold = holds >> level & 1;
         n->hold += hold;

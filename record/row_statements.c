@@ -1,4 +1,4 @@
-#include "rows.h"
+#include "row_statements.h"
 
 #include <stdio.h>
 #include <stdlib.h>

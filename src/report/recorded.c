@@ -1,4 +1,4 @@
-#include "run.h"
+#include "recorded.h"
 
 #include "base/file.h"
 #include "base/mem.h"

@@ -1,9 +1,9 @@
-/* lost.h - commits that were acknowledged and then were not there. */
-#ifndef INS_LOST_H
-#define INS_LOST_H
+/* lost_commits.h - commits that were acknowledged and then were not there. */
+#ifndef INS_LOST_COMMITS_H
+#define INS_LOST_COMMITS_H
 
 #include "explain/result.h"
-#include "survey/facts.h"
+#include "survey/certain.h"
 
 INS_VEC(lost, struct ins_lost_commit);
 

@@ -1,4 +1,4 @@
-#include "history/chains.h"
+#include "history/list_chains.h"
 
 #include "history/history.h"
 

@@ -1,4 +1,4 @@
-/* check.c - checking behind the public header. */
+/* api_check.c - checking behind the public header. */
 #include "check/check.h"
 
 #include "base/buf.h"

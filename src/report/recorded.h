@@ -1,7 +1,7 @@
-/* run.h - what happened while a history was recorded: its log, when its anomalies were,
- * and how many transactions ended when. */
-#ifndef INS_RUN_H
-#define INS_RUN_H
+/* recorded.h - what happened while a history was recorded: its log, when its anomalies
+ * were, and how many transactions ended when. */
+#ifndef INS_RECORDED_H
+#define INS_RECORDED_H
 
 #include "base/buf.h"
 #include "base/vec.h"

@@ -1,4 +1,4 @@
-/* chains.h - the lists that were read, while they come in.
+/* list_chains.h - the lists that were read, while they come in.
  *
  * Clients read the same lists again and again, each time a little longer.  A chain
  * holds the elements of all lists of a key that are prefixes of one another, so that
@@ -7,8 +7,8 @@
  *
  * Keys come in any order, so a chain is seldom in the cache when its list comes.  Lists
  * wait until all their chains are asked for at once. */
-#ifndef INS_CHAINS_H
-#define INS_CHAINS_H
+#ifndef INS_LIST_CHAINS_H
+#define INS_LIST_CHAINS_H
 
 #include "base/vec.h"
 

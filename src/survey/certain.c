@@ -1,4 +1,4 @@
-#include "facts.h"
+#include "certain.h"
 
 #include "base/map.h"
 #include "base/mem.h"

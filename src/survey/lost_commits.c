@@ -1,6 +1,6 @@
-/* lost.c - most commits are ruled out at a glance: somebody who began later read what
- * they wrote, or nobody looked.  The rest is compared read by read. */
-#include "lost.h"
+/* lost_commits.c - most commits are ruled out at a glance: somebody who began later
+ * read what they wrote, or nobody looked.  The rest is compared read by read. */
+#include "lost_commits.h"
 
 #include "base/mem.h"
 

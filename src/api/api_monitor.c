@@ -1,4 +1,4 @@
-/* monitor.c - the monitor behind the public header. */
+/* api_monitor.c - the monitor behind the public header. */
 #include "monitor/monitor.h"
 
 #include "base/mem.h"

@@ -1,9 +1,10 @@
-/* rows.h - statements on rows that come and go, the same ones for every database.
+/* row_statements.h - statements on rows that come and go, the same ones for every
+ * database.
  *
  * A driver prepares each form that its `rows` call takes; arguments are numbers, in the
  * order in which the statement has them. */
-#ifndef INS_RECORD_ROWS_H
-#define INS_RECORD_ROWS_H
+#ifndef INS_ROW_STATEMENTS_H
+#define INS_ROW_STATEMENTS_H
 
 #include "insula.h"
 

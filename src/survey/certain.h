@@ -1,4 +1,5 @@
-/* facts.h - what a history says about the order of its transactions, without any level.
+/* certain.h - what a history says about the order of its transactions, without any
+ * level.
  *
  * The versions of a key form a tree under the initial one: a version's parent is what
  * its writer read of the key before writing it (registers), or what stands before it in
@@ -11,8 +12,8 @@
  *   RW  who read a version -> writer of a child
  *   SO, RT as always.
  * Faulty reads, and reads that may be of several versions, are set aside. */
-#ifndef INS_FACTS_H
-#define INS_FACTS_H
+#ifndef INS_CERTAIN_H
+#define INS_CERTAIN_H
 
 #include "base/limit.h"
 #include "base/vec.h"
