@@ -106,9 +106,37 @@ static struct hunt_trial make_small(struct hunt *h, const struct hunt_trial *t,
 
 struct pages {
     const char *dir, *small;
+    char log[4300];
+    struct insula_setting setting[32];
+    struct insula_run run;
     struct insula_history *history;
     struct insula_result *result;
 };
+
+/* Where the counterexample is from: its report then says when the faults were. */
+static void describe(struct pages *p, const struct hunt_trial *t,
+                     const struct ins_record_outcome *w)
+{
+    for (unsigned i = 0; i < w->settings; i++)
+        p->setting[i] =
+            (struct insula_setting){w->setting[i].name, w->setting[i].value};
+    (void)snprintf(p->log, sizeof p->log, "%s/log.jsonl", p->dir);
+    p->run = (struct insula_run){.database = w->database,
+                                 .isolation = t->isolation,
+                                 .server_isolation = w->isolation,
+                                 .promise = w->promised,
+                                 .promise_alone = w->alone,
+                                 .source = w->source,
+                                 .forgets = w->forgets,
+                                 .workload = t->workload,
+                                 .settings = p->setting,
+                                 .n_settings = w->settings,
+                                 .seed = w->seed,
+                                 .faults = w->total.faults,
+                                 .errors = w->total.errors,
+                                 .part = 1,
+                                 .log = p->log};
+}
 
 static bool write_page(const struct pages *p, const char *kind, const char *name)
 {
@@ -116,7 +144,7 @@ static bool write_page(const struct pages *p, const char *kind, const char *name
     struct insula_error error = {0};
     (void)snprintf(path, sizeof path, "%s/%s", p->dir, name);
     const struct insula_report_item item = {
-        .path = p->small, .history = p->history, .result = p->result};
+        .path = p->small, .history = p->history, .result = p->result, .run = &p->run};
     const struct insula_report_options how = {.width = 80};
     if (!insula_report_file(kind, &item, 1, &how, path, &error))
         return true;
@@ -148,8 +176,10 @@ static void write_story(const struct pages *p, FILE *out)
     char *text = NULL;
     size_t size = 0;
     struct insula_error error = {0};
-    const struct insula_report_item item = {
-        .path = "small.insula", .history = p->history, .result = p->result};
+    const struct insula_report_item item = {.path = "small.insula",
+                                            .history = p->history,
+                                            .result = p->result,
+                                            .run = &p->run};
     const struct insula_report_options how = {.width = 80};
     FILE *memory = open_memstream(&text, &size);
     if (!memory)
@@ -229,6 +259,7 @@ static void write_finding(const struct hunt *h, const char *dir, struct account 
     struct insula_error error = {0};
     (void)snprintf(small, sizeof small, "%s/small.insula", dir);
     struct pages p = {.dir = dir, .small = small};
+    describe(&p, a->trial, &a->seen->outcome);
     a->proved = certify(&p, &error);
     if (p.result) {
         (void)write_page(&p, "html", "report.html");

@@ -116,18 +116,21 @@ static const char *field(const char *at, const char *name, char *value, size_t s
     return found;
 }
 
-/* The kinds of edges in the cycle, each that follows another kind: "rw wr". */
+/* The kinds of edges in the cycle, each once: "rw wr".  The edges stand a line each,
+ * and begin with that. */
 static void shape_of(const char *json, char *shape, size_t size)
 {
-    char type[16], last[16] = "";
+    char type[16];
     size_t used = 0;
     shape[0] = 0;
-    const char *at = strstr(json, "\"edges\"");
-    while ((at = field(at, "type", type, sizeof type)) && used + 8 < size) {
-        if (strcmp(type, last) != 0 && !strstr(shape, type))
+    const char *at = strstr(json, "\"edges\": [\n");
+    at = at ? strchr(at, '\n') + 1 : "";
+    while (at && *at && at[strspn(at, " ")] == '{' && used + 8 < size) {
+        if (field(at, "type", type, sizeof type) && !strstr(shape, type))
             used += (size_t)snprintf(shape + used, size - used, "%s%s", used ? " " : "",
                                      type);
-        (void)snprintf(last, sizeof last, "%s", type);
+        at = strchr(at, '\n');
+        at = at ? at + 1 : NULL;
     }
 }
 
@@ -251,8 +254,9 @@ static void judge(const struct hunt *h, const struct hunt_trial *t, const char *
         const char *promised = seen->outcome.promised;
         const char *verdict =
             *promised ? insula_result_verdict(result, promised) : NULL;
+        /* Lost commits break levels, too: what allows the one allows the other. */
         seen->broken =
-            (verdict && !strcmp(verdict, "fail")) || (lost && !*seen->outcome.forgets);
+            lost ? !*seen->outcome.forgets : verdict && !strcmp(verdict, "fail");
     }
     insula_result_free(result);
 }

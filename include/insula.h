@@ -606,6 +606,7 @@ struct insula_run {
     uint64_t faults; /* that were injected */
     uint64_t errors; /* answers that were neither success nor a conflict */
     int stopped;     /* the user ended it early */
+    int part;        /* the history is what was chosen of it to show an anomaly */
     const char *log; /* file of JSON lines with what happened, or NULL */
     int64_t started; /* seconds since 1970, or 0 */
     /* The command line that did it, and every option of the recording with the value

@@ -57,6 +57,15 @@ static const struct row {
     {"postgres",
      INS_SERIALIZABLE,
      INS_SERIALIZABLE,
+     "rows",
+     {"ser",
+      "PostgreSQL 15 documentation, 13.2.3: as if run one at a time; not documented: "
+      "INSERT ON CONFLICT DO NOTHING that finds a row takes no predicate lock, which "
+      "can break it",
+      NULL}},
+    {"postgres",
+     INS_SERIALIZABLE,
+     INS_SERIALIZABLE,
      NULL,
      {"ser",
       "PostgreSQL 15 documentation, 13.2.3: any set of serializable "

@@ -149,6 +149,36 @@ static bool whole_txns(const struct ins_story *s, struct ins_vec_u32 *op)
     return !op->failed;
 }
 
+static void push_statement(const struct ins_history *h, uint32_t op,
+                           struct ins_vec_u32 *all)
+{
+    const struct ins_statement *const s = ins_history_statement(h, op);
+    const uint32_t n = s ? s->n_ops : 1;
+    for (uint32_t i = 0; i < n; i++)
+        ins_vec_u32_push(all, (s ? s->op : op) + i);
+}
+
+/* Rows of a result must not lose their writers: the operations with the rest of their
+ * statements, and whatever writes a key of these.  A statement that writes has one key,
+ * so that this is all that it takes. */
+static bool whole_statements(const struct ins_history *h, const uint32_t *op,
+                             uint32_t n, struct ins_vec_u32 *all)
+{
+    uint8_t *wanted = INS_NEW0(uint8_t, h->n_keys + (size_t)1);
+    if (!wanted)
+        return false;
+    all->len = 0;
+    for (uint32_t i = 0; i < n; i++)
+        push_statement(h, op[i], all);
+    for (size_t i = 0; i < all->len; i++)
+        wanted[ins_op_key(h, all->at[i])] = 1;
+    for (uint32_t o = 0; o < h->n_ops; o++)
+        if (ins_is_write(h, o) && wanted[ins_op_key(h, o)])
+            push_statement(h, o, all);
+    ins_free(wanted);
+    return !all->failed;
+}
+
 /* From little to much: the operations that matter; with all elements of their lists;
  * all operations of their transactions. */
 static bool start_small(struct hunt *hunt, const struct ins_history *h)
@@ -157,7 +187,7 @@ static bool start_small(struct hunt *hunt, const struct ins_history *h)
     hunt->st = ins_story_init(&s, h, hunt->a, hunt->err);
     if (hunt->st)
         return false;
-    struct ins_vec_u32 all = {0};
+    struct ins_vec_u32 all = {0}, rows = {0};
     bool found = false;
     for (int attempt = 0; attempt < 3 && !found && !hunt->st; attempt++) {
         const uint32_t *op = s.op;
@@ -165,6 +195,10 @@ static bool start_small(struct hunt *hunt, const struct ins_history *h)
         if (attempt == 2 && whole_txns(&s, &all)) {
             op = all.at;
             n = (uint32_t)all.len;
+        }
+        if (h->statements.n && whole_statements(h, op, n, &rows)) {
+            op = rows.at;
+            n = (uint32_t)rows.len;
         }
         if (!n)
             continue;
@@ -174,6 +208,7 @@ static bool start_small(struct hunt *hunt, const struct ins_history *h)
             release(hunt);
     }
     ins_vec_u32_release(&all);
+    ins_vec_u32_release(&rows);
     ins_story_release(&s);
     return found;
 }
@@ -184,7 +219,7 @@ enum ins_status ins_shrink(const struct ins_history *h, const struct ins_anomaly
 {
     struct hunt hunt = {.a = a, .level = level, .limit = limit, .err = err};
     *out = NULL;
-    bool found = a && !h->statements.n && start_small(&hunt, h);
+    bool found = a && start_small(&hunt, h);
     if (!found && !hunt.st) {
         hunt.st = ins_cut_init_all(&hunt.cut, h, err);
         found = !hunt.st && set_out(&hunt);

@@ -42,9 +42,11 @@ bool ins_level_beyond(const struct insula_run *run, enum ins_level level)
 bool ins_anomaly_beyond(const struct insula_run *run, const struct ins_anomaly *a)
 {
     const enum ins_level promised = run ? level_of(run->promise) : INS_N_LEVELS;
-    return run && (promised == INS_N_LEVELS ||
-                   (!ins_level_forbids_this(promised, a) &&
-                    !ins_level_forbids(promised, a->kind, a->suffix)));
+    /* What a part was chosen for is its subject, promised or not. */
+    return run && !run->part &&
+           (promised == INS_N_LEVELS ||
+            (!ins_level_forbids_this(promised, a) &&
+             !ins_level_forbids(promised, a->kind, a->suffix)));
 }
 
 /* ---- in words ---- */
@@ -138,8 +140,13 @@ static void say_percent(struct ins_buf *b, uint64_t part, uint64_t whole)
     ins_buf_fmt(b, x > 0 && x < 1 ? "%.1f %%" : "%.0f %%", x);
 }
 
-void ins_say_power(struct ins_buf *b, const struct ins_power *p)
+void ins_say_power(struct ins_buf *b, const struct ins_power *p,
+                   const struct insula_run *run)
 {
+    if (run->part) {
+        ins_buf_text(b, "Of what was recorded this is the part that shows it.");
+        return;
+    }
     ins_say_count(b, p->committed);
     ins_buf_text(b, " of ");
     ins_say_count(b, p->transactions);
@@ -166,11 +173,11 @@ enum {
 };
 
 bool ins_say_weakness(struct ins_buf *b, const struct ins_power *p,
-                      enum ins_promise found)
+                      const struct insula_run *run, enum ins_promise found)
 {
     static const char lead[] = "This run could hardly have found anything: ";
     const char *between = lead;
-    if (found == INS_PROMISE_BROKEN)
+    if (found == INS_PROMISE_BROKEN || run->part)
         return false;
     if (p->committed < FEW_COMMITTED) {
         ins_buf_fmt(b, "%sonly ", between);

@@ -29,10 +29,11 @@ void ins_say_promise(struct ins_buf *b, const struct ins_report_item *item);
 /* What was run: settings, workload, seed, faults; no full stop. */
 void ins_say_setup(struct ins_buf *b, const struct insula_run *run);
 /* The numbers of a power as a sentence. */
-void ins_say_power(struct ins_buf *b, const struct ins_power *p);
+void ins_say_power(struct ins_buf *b, const struct ins_power *p,
+                   const struct insula_run *run);
 /* Why the run could hardly have found anything, as a sentence; false, and nothing said,
  * when it could, or did find the promise broken. */
 bool ins_say_weakness(struct ins_buf *b, const struct ins_power *p,
-                      enum ins_promise found);
+                      const struct insula_run *run, enum ins_promise found);
 
 #endif

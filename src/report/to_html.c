@@ -674,9 +674,9 @@ static enum ins_status put_run(struct ins_buf *b, const struct ins_report_item *
     ins_say_setup(&text, run);
     put_said(b, &text);
     ins_buf_text(b, ",\"power\":");
-    ins_say_power(&text, &power);
+    ins_say_power(&text, &power, run);
     put_said(b, &text);
-    if (ins_say_weakness(&text, &power, p)) {
+    if (ins_say_weakness(&text, &power, run, p)) {
         ins_buf_text(b, ",\"weak\":");
         put_said(b, &text);
     }

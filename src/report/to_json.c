@@ -470,8 +470,9 @@ static void put_faults(struct ins_buf *b, const struct ins_vec_run_event *events
 }
 
 static void put_power(struct ins_buf *b, const struct ins_power *p,
-                      enum ins_promise found)
+                      const struct ins_report_item *item)
 {
+    const enum ins_promise found = ins_promise_of(item->result, item->run->promise);
     struct ins_buf text = {0};
     ins_buf_text(b, "\n   \"power\": {\"committed\": ");
     ins_buf_u64(b, p->committed);
@@ -484,7 +485,7 @@ static void put_power(struct ins_buf *b, const struct ins_power *p,
         ins_buf_u64(b, p->conflicted);
     }
     ins_buf_text(b, ", \"weakness\": ");
-    if (ins_say_weakness(&text, p, found))
+    if (ins_say_weakness(&text, p, item->run, found))
         flush_string(b, &text);
     else
         ins_buf_text(b, "null");
@@ -503,7 +504,7 @@ static enum ins_status put_run(struct ins_buf *b, const struct ins_report_item *
     put_promise(b, item);
     put_setup(b, item);
     put_faults(b, events);
-    put_power(b, &power, ins_promise_of(item->result, item->run->promise));
+    put_power(b, &power, item);
     return put_pace(b, item->history, err);
 }
 

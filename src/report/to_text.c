@@ -154,10 +154,10 @@ static enum ins_status print_run(const struct page *p,
         print_line(p, DIM, &text);
         ins_say_setup(&text, p->run);
         print_line(p, PLAIN, &text);
-        ins_say_power(&text, &power);
+        ins_say_power(&text, &power, p->run);
         print_line(p, PLAIN, &text);
     }
-    if (ins_say_weakness(&text, &power, found))
+    if (ins_say_weakness(&text, &power, p->run, found))
         print_line(p, YELLOW, &text);
     ins_buf_end(p->b, &text);
     ins_buf_char(p->b, '\n');

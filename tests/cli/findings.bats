@@ -60,6 +60,17 @@ lost_beside_skew() {
     ! grep -q '(s)' small.insula
 }
 
+@test "what is planted among thousands of transactions on rows is shown by a few" {
+    for kind in G2-item-predicate G-single-predicate PredicateReadMiss PredicateMismatch; do
+        "$INSULA" gen -q --rows --level ser --txns 3000 --sessions 8 --keys 200 --inject $kind --seed 3 -o h.insulab
+        run -1 "$INSULA" check -l ser --counterexample small.insula h.insulab
+        n=$(sed -n 's/^insula 1 transactions //p' small.insula)
+        [ "$n" -le 6 ] || { echo "$kind: $n transactions"; return 1; }
+        run -1 "$INSULA" check small.insula
+        grep -q "$kind" <<<"$output"
+    done
+}
+
 @test "a write skew alone loses no commit" {
     lost_beside_skew 40 0 >h.txt
     [ "$(result h.txt '[.counts, .lost_commits]')" = '[{"G2-item":40},null]' ]

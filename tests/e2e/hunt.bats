@@ -32,13 +32,19 @@ load common
     [[ $output == "0 findings"* ]]
 }
 
-@test "PostgreSQL serializable: nothing" {
+@test "PostgreSQL serializable: nothing but what is known" {
     need_postgres
     [ -n "${BUDGET:-}" ] || skip "long"
     run "$INSULA" hunt -q --seed 1 --db postgres: --isolation serializable --budget "$BUDGET"
     echo "$output"
-    [ "$status" = 0 ]
-    [[ $output == "0 findings"* ]]
+    # But for the insert that takes no predicate lock, see docs/hunting.md: every finding
+    # is on rows and has an insert that did nothing.
+    local found
+    for found in hunt/finding-*/; do
+        [ -e "$found/finding.md" ] || continue
+        grep -q "^| workload | rows" "$found/finding.md"
+        grep -q "insert([0-9]*)=[0-9]*!" "$found/small.insula"
+    done
 }
 
 @test "PostgreSQL repeatable read: write skew" {
