@@ -88,7 +88,7 @@ function ticks(a, b, n) {
   const raw = (b - a) / n, p = Math.pow(10, Math.floor(Math.log10(raw))), step = [1, 2, 5, 10].map(x => x * p).find(x => x >= raw);
   const out = [];
   for (let v = Math.ceil(a / step) * step; v <= b + step / 1e6; v += step) out.push(v);
-  return out;
+  return out.length < 2 && n < 64 ? ticks(a, b, 2 * n) : out;
 }
 
 function timeAxis(s, from, to, foot) {

@@ -38,7 +38,7 @@ function cellOf(r, id) {
   case "rate": return r.rate_per_s ? count(Math.round(r.rate_per_s)) : "";
   case "p99": return r.latency && r.latency.committed.count ? seconds(r.latency.committed.p99_s) : "";
   case "promise": return el("span", {class: "vd " + verdictOf(r), title: (r.promise && r.promise.line) || r.error || null},
-    (promiseOf(r) ? promiseOf(r) + " " : "") + verdictOf(r));
+    promiseOf(r) ? el("bdi", {}, promiseOf(r)) : "", promiseOf(r) ? " " : "", verdictOf(r));
   case "found": {
     const all = found(r).map(([name, n]) => name + (n > 1 ? " × " + count(n) : ""));
     return el("span", {title: all.join(", ")}, all.slice(0, 1).join("") + (all.length > 1 ? " and " + (all.length - 1) + " more" : ""));

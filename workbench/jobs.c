@@ -171,7 +171,9 @@ static void become(const struct ins_jobs *j, const struct ins_job *job, const ch
     if (out) {
         /* Somebody else's file: whatever is in it, it ends. */
         (void)nice(5);
+#ifndef __SANITIZE_ADDRESS__ /* it reserves terabytes */
         limit_to(RLIMIT_AS, (rlim_t)j->memory_mb * 2 << 20);
+#endif
         limit_to(RLIMIT_CPU, (rlim_t)j->timeout_s * 4 + 30);
         limit_to(RLIMIT_FSIZE, (rlim_t)1 << 30);
         limit_to(RLIMIT_CORE, 0);

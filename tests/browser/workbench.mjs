@@ -231,7 +231,8 @@ const raw = text => new Promise(done => {
 const head = (method, path, ...headers) => raw([`${method} ${path} HTTP/1.1`, ...headers, "Connection: close", "", ""].join("\r\n"));
 
 const rss = () => +/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))[1];
-ok(rss() < 10240, "idle it takes less than 10 MB", rss() + " kB");
+const slim = !process.env.INSULA_SANITIZED; // a sanitizer takes memory of its own
+ok(!slim || rss() < 10240, "idle it takes less than 10 MB", rss() + " kB");
 const page = await open(home);
 await page.waitForSelector("#tonew");
 ok((await page.textContent("h1")).includes("No runs"), "the page of an empty store");
@@ -376,7 +377,7 @@ await new Promise(r => setTimeout(r, 500));
 same(await status("/api/about"), 200, "a thousand slow connections do not stop it");
 for (const s of slow) s.destroy();
 same(await status("/api/runs"), 200, "nor afterwards");
-ok(rss() < 60000, "nor does it keep their memory", rss() + " kB");
+ok(!slim || rss() < 60000, "nor does it keep their memory", rss() + " kB");
 ok((await ended()) === 0, "Ctrl-C ends it");
 
 // With a token.
