@@ -206,7 +206,7 @@ function drawJob() {
 
 /* Rate as bars and mean latency as a line, over the time of the recording. */
 function chart() {
-  const pts = live.points, W = innerWidth < 700 ? 480 : 1000, H = 170, L = 70, R = 70, foot = H - 22, end = pts[pts.length - 1].seconds || 1;
+  const pts = live.points, W = Math.max(280, Math.min(1000, innerWidth - 86)), H = 170, L = W < 600 ? 52 : 70, R = W < 600 ? 46 : 70, foot = H - 22, end = pts[pts.length - 1].seconds || 1;
   const s = svg("svg", {class: "live", viewBox: "0 0 " + W + " " + H, role: "img", "aria-label": pts[0].busy_s === undefined ? "Transactions a second so far" : "Transactions a second and mean latency so far"});
   const n = Math.min(100, pts.length - 1), rows = [];
   for (let i = 1; i <= n; i++) {

@@ -451,16 +451,20 @@ static void put_writers_of(struct sheet *p, ins_key k, bool first)
     ins_buf_text(p->b, "]}");
 }
 
+/* Of the edges of its cycle; a read that is wrong by itself has none, but operations.
+ */
 static void put_others(struct sheet *p)
 {
     const struct ins_anomaly *a = p->s->a;
+    const uint32_t cycle = a->n_cycle < a->n_edges ? a->n_cycle : a->n_edges;
+    const uint32_t all = cycle ? cycle : p->s->n_ops;
     ins_key seen[OTHER_KEYS];
     uint32_t n = 0;
     if (p->brief || !p->s->n_txns)
         return;
     ins_buf_text(p->b, ",\n\"others\":[");
-    for (uint32_t i = 0; i < a->n_cycle && i < a->n_edges && n < OTHER_KEYS; i++) {
-        const ins_key k = a->edge[i].key;
+    for (uint32_t i = 0; i < all && n < OTHER_KEYS; i++) {
+        const ins_key k = cycle ? a->edge[i].key : ins_op_key(p->s->h, p->s->op[i]);
         bool known = k == INS_NONE || k >= p->s->h->n_keys;
         for (uint32_t j = 0; j < n; j++)
             known |= seen[j] == k;

@@ -98,6 +98,15 @@ await three.click("tbody tr:first-child a");
 await three.waitForSelector("#pictures[data-ready]");
 ok((await three.textContent("h1")).startsWith("Promise") || (await three.textContent("h1")).startsWith("Nothing"), "a row leads to its report");
 
+// An anomaly of a real run: what else was done to its keys.
+const real = await open(file("three/" + readdirSync("three").filter(d => /^sqlite/.test(d)).sort().pop() + "/report.html"));
+await real.waitForSelector("#pictures[data-ready]");
+for (let i = 0; i < 40 && !(await real.$("details.others")); i++) await real.keyboard.press("j");
+await real.focus("details.others summary");
+await real.keyboard.press("Enter");
+ok(await real.$eval("details.others", d => d.open && /Who else wrote.*nearest to these: .*t?\d+/.test(d.textContent)), "who else wrote the keys of an anomaly", await real.textContent("details.others"));
+quiet(real, "a report of a run");
+
 many("many", 500);
 const rm = spawn(insula, ["test", "-q", "--txns", "50", "--store", "many"]);
 await new Promise(r => rm.on("close", r));
@@ -175,6 +184,22 @@ for (const dark of [false, true]) {
   const small = await open(file("fork.html"), { width: 390, height: 844, dark, touch: true });
   await small.waitForSelector("#pictures[data-ready]");
   await fits(small, "report on a phone" + (dark ? ", dark" : ""));
+  if (!dark) {
+    // Two fingers that part zoom in; one that moves pans.
+    const range = () => small.evaluate(() => { const v = Pictures.view(); return [v.from, v.to]; });
+    await small.locator("#timeline").scrollIntoViewIfNeeded();
+    const at = await small.locator("#timeline").boundingBox(), cdp = await small.context().newCDPSession(small), before = await range();
+    const touch = (type, ...xs) => cdp.send("Input.dispatchTouchEvent", { type, touchPoints: xs.map((x, id) => ({ x: at.x + x, y: at.y + 60, id })) });
+    await touch("touchStart", 150, 170);
+    for (let d = 0; d <= 80; d += 20) await touch("touchMove", 150 - d, 170 + d);
+    await touch("touchEnd");
+    const pinched = await range();
+    ok(pinched[1] - pinched[0] < (before[1] - before[0]) / 2, "two fingers zoom the timeline", [before, pinched]);
+    await touch("touchStart", 200);
+    for (let x = 200; x >= 100; x -= 20) await touch("touchMove", x);
+    await touch("touchEnd");
+    ok((await range())[0] > pinched[0], "one finger moves it", [pinched, await range()]);
+  }
   quiet(small, "report on a phone");
   await small.screenshot({ path: "screenshots/report-phone" + (dark ? "-dark" : "") + ".png", fullPage: true });
 }
@@ -329,11 +354,54 @@ const chunk = "fffff\r\n" + "x".repeat(0xfffff) + "\r\n";
 await raw(`POST /api/check?name=x HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-Insula: 1\r\nTransfer-Encoding: chunked\r\n\r\n` + chunk.repeat(24) + "0\r\n\r\n");
 ok(await status("/api/about") === 200 && readdirSync("live").filter(d => d.startsWith("check-")).length === 3, "nor without a length, and nothing of it stays", readdirSync("live"));
 quiet({ said: page.said.filter(s => !/413|ERR_/.test(s)), asked: page.asked }, "serve");
+// By the keyboard alone: from the list to a test that runs, to its report and back.
+const keys = await open(home);
+await keys.waitForSelector("tbody tr");
+async function tabTo(id) {
+  for (let i = 0; i < 60; i++) {
+    await keys.keyboard.press("Tab");
+    if (await keys.evaluate(() => document.activeElement.id) === id) return true;
+  }
+  return false;
+}
+ok(await tabTo("tonew"), "Tab reaches the form's link");
+await keys.keyboard.press("Enter");
+await keys.waitForSelector("#go");
+ok(await tabTo("f-time-limit"), "and its fields");
+await keys.keyboard.press("Control+A");
+await keys.keyboard.type("1");
+ok(await tabTo("go"), "and its button");
+await keys.keyboard.press("Enter");
+await keys.waitForSelector("#report:not([hidden])", { timeout: 60000 });
+ok(await keys.evaluate(() => document.activeElement.id) === "report", "when it has ended, its report is one key away");
+await keys.keyboard.press("Escape");
+await keys.waitForSelector("tbody tr");
+await keys.evaluate(() => new Promise(requestAnimationFrame));
+same(await keys.$$eval("tbody tr", all => all.length), 5, "Escape leads back to the list, with the new run");
+const tree = await (await keys.context().newCDPSession(keys)).send("Accessibility.getFullAXTree");
+const roles = tree.nodes.filter(n => !n.ignored).map(n => n.role && n.role.value);
+ok(["heading", "main", "table", "columnheader", "searchbox", "combobox", "link", "button", "checkbox"].every(r => roles.includes(r)), "the accessibility tree has what the page has", [...new Set(roles)]);
+ok(tree.nodes.every(n => n.ignored || !["button", "link", "checkbox", "combobox", "searchbox"].includes(n.role.value) || (n.name && n.name.value)), "and names for it");
+quiet(keys, "by the keyboard");
+const listed = (await (await ask("/api/runs")).json()).runs.filter(r => r.state === "checked").map(r => r.run), jobs = (await (await ask("/api/jobs")).json()).jobs;
 for (const dark of [false, true]) {
   const small = await open(home, { width: 390, height: 844, dark });
+  const where = " on a phone" + (dark ? ", dark" : "");
   await small.waitForSelector("tbody tr");
-  await fits(small, "served list on a phone" + (dark ? ", dark" : ""));
-  for (const view of ["new", "check"]) { await small.goto(home + "#" + view); await small.waitForSelector(view === "new" ? "#go" : "#file"); await fits(small, view + " on a phone" + (dark ? ", dark" : "")); }
+  await fits(small, "served list" + where);
+  for (const view of ["new", "check"]) { await small.goto(home + "#" + view); await small.waitForSelector(view === "new" ? "#go" : "#file"); await fits(small, view + where); }
+  await small.goto(home + "#new");
+  for (const kind of ["hunt", "watch"]) { await small.click("#k-" + kind); await small.waitForSelector(kind === "hunt" ? "#f-budget" : "#f-file"); await fits(small, kind + where); }
+  await small.goto(home + "#compare=" + listed.slice(0, 2).join(","));
+  await small.waitForSelector("table.compare");
+  await fits(small, "two runs" + where);
+  for (const kind of ["test", "watch", "check"]) {
+    await small.goto(home + "#job=" + jobs.find(j => j.kind === kind).job);
+    await small.waitForSelector("h1:has-text('has ended')");
+    await fits(small, "a job, " + kind + where);
+    await small.screenshot({ path: "screenshots/job-" + kind + (dark ? "-dark" : "") + ".png", fullPage: true });
+  }
+  quiet(small, where.trim());
 }
 
 // ---- attacks ----
