@@ -203,7 +203,7 @@ networks() {
     # A node that does not come back costs the final read, not the verdicts.
     "$INSULA" test --db "primary=postgres:///postgres?host=$primary&user=insula" \
         --db "replica=postgres:///postgres?host=$standby&user=insula" --table mine \
-        --isolation repeatable-read --workload fork --time-limit 2 --nemesis down --final-read \
+        --isolation repeatable-read --workload fork --time-limit 2 --nemesis down --nemesis-interval 0.3 --final-read \
         --fault-command "down=kill -9 \$(head -n 1 $standby/data/postmaster.pid)" \
         --heal-command "down=true" >out2 2>&1 || { cat out2; false; }
     expect cc pass
