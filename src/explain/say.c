@@ -216,9 +216,26 @@ void ins_say_missed_row(struct ins_buf *b, const struct ins_history *h, uint32_t
                                          : " had written");
 }
 
+/* "delete(3)", "insert(3)=5 did nothing": what the client asked for says more than
+ * what it comes to, where it writes, or reads and has nothing to write. */
+static bool say_statement(struct ins_buf *b, const struct ins_history *h, uint32_t op)
+{
+    const struct ins_statement *const s = ins_history_statement(h, op);
+    if (!s || s->kind == INS_QUERY || (!ins_is_write(h, op) && !s->no_effect))
+        return false;
+    ins_statement_text(b, h, h->op_statement[op], say_lit);
+    if (s->no_effect && !b->failed) {
+        b->len--; /* the mark of the file format */
+        ins_buf_text(b, " did nothing");
+    }
+    return true;
+}
+
 void ins_say_op(struct ins_buf *b, const struct ins_history *h, uint32_t op)
 {
     const ins_key k = ins_op_key(h, op);
+    if (say_statement(b, h, op))
+        return;
     if (ins_is_missed_row(h, op)) {
         ins_say_query(b, h, (uint32_t)h->op_value[op]);
         ins_buf_char(b, '=');

@@ -303,7 +303,7 @@ ins_history_statement(const struct ins_history *h, uint32_t op)
                : NULL;
 }
 
-/* Are a and b reads of one statement?  Then neither is later than the other. */
+/* Are a and b of one statement?  If both read, neither is later than the other. */
 static inline bool ins_same_statement(const struct ins_history *h, uint32_t a,
                                       uint32_t b)
 {

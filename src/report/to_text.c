@@ -459,13 +459,22 @@ static void say_ops(struct ins_buf *b, const struct ins_story *s, ins_txn t)
     uint32_t n = 0;
     const uint32_t *op = ins_story_ops(s, t, &n);
     uint32_t next = s->h->txn_op[t];
+    const char *between = "";
     for (uint32_t i = 0; i < n && i < MOST_OPS; i++) {
+        /* A statement that writes is said by its write. */
+        if (i + 1 < n && ins_is_write(s->h, op[i + 1]) &&
+            ins_same_statement(s->h, op[i], op[i + 1]))
+            continue;
+        while (next < op[i] && ins_same_statement(s->h, next, op[i]))
+            next++;
         if (op[i] != next)
-            ins_buf_text(b, i ? "  …  " : "…  ");
-        else if (i)
-            ins_buf_text(b, "  ");
+            ins_buf_fmt(b, "%s…", between);
+        ins_buf_text(b, op[i] != next ? "  " : between);
         ins_say_op(b, s->h, op[i]);
         next = op[i] + 1;
+        while (next < s->h->txn_op[t + 1] && ins_same_statement(s->h, next, op[i]))
+            next++;
+        between = "  ";
     }
     if (next != s->h->txn_op[t + 1])
         ins_buf_text(b, n ? "  …" : "…");
