@@ -45,7 +45,7 @@ static bool known_anomaly(const char *word)
     return false;
 }
 
-/* Zero stands for a default in the library's options, so none is told apart. */
+/* Zero stands for a default in the library's options, so it cannot stand for none. */
 static double share_of_reads(const struct options *o)
 {
     const double share = o->number[OPT_reads];

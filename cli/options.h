@@ -78,7 +78,7 @@ static inline bool opt_given(const struct options *o, enum option_id id)
     return o->given[id] != 0;
 }
 
-/* The seed that is asked for, else one by chance, which is told unless --quiet. */
+/* The seed that is asked for, else one by chance, which is printed unless --quiet. */
 uint64_t opt_seed(const struct options *o);
 
 /* Print "insula: ..." and a newline on standard error; returns EXIT_USAGE. */

@@ -561,9 +561,9 @@ INSULA_API int insula_monitor_finish(struct insula_monitor *monitor,
 
 /* A history that grows, read as it grows.  Its transactions are pushed into the
  * monitor, which must outlive it: give it whatever bytes there are, in order, the last
- * ones with `last`.  Formats insula, edn and json, one event a line; NULL: told from
- * the first line.  A line that is malformed is an error with its number, and so is a
- * last one that is cut short, after everything before it was taken. */
+ * ones with `last`.  Formats insula, edn and json, one event a line; NULL: detected
+ * from the first line.  A line that is malformed is an error with its number, and so is
+ * a last one that is cut short, after everything before it was taken. */
 struct insula_feed;
 INSULA_API struct insula_feed *insula_feed_new(struct insula_monitor *monitor,
                                                const char *format,

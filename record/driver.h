@@ -88,7 +88,7 @@ struct ins_driver {
     void (*finish)(struct ins_target *target);
     /* Wait until every node answers and holds what was committed before; with NULL
      * there is nothing to wait for. */
-    int (*settle)(const struct ins_target *target, struct insula_error *error);
+    int (*await_all)(const struct ins_target *target, struct insula_error *error);
     /* One connection for one thread; NULL on failure. */
     struct ins_connection *(*connect)(const struct ins_target *target,
                                       struct ins_place place,

@@ -1,4 +1,4 @@
-/* fail.h - the first failure is the one that is told. */
+/* fail.h - the first failure is the one that is reported. */
 #ifndef INS_RECORD_FAIL_H
 #define INS_RECORD_FAIL_H
 

@@ -176,7 +176,7 @@ static bool is_synced(const struct ins_target *target, MYSQL *my)
 }
 
 /* Every node is a member again and has applied what was committed before. */
-static int settle(const struct ins_target *target, struct insula_error *error)
+static int await_all(const struct ins_target *target, struct insula_error *error)
 {
     const struct lib *lib = &((const struct own *)target->own)->lib;
     for (unsigned i = 0; is_galera(target) && i < target->cluster.nodes; i++) {
@@ -333,7 +333,7 @@ static int prepare_with(struct ins_target *target,
     const bool yours = ins_url_has_server(&target->cluster.node[0].url);
     if (!yours && start(target, error))
         return error->status;
-    if (is_galera(target) && settle(target, error))
+    if (is_galera(target) && await_all(target, error))
         return error->status;
     MYSQL *my =
         wait_for_server(target, ins_cluster_writable(&target->cluster, 0), error);
@@ -539,7 +539,8 @@ static enum ins_answer judge(struct connection *c, unsigned code, const char *me
     }
 }
 
-/* An error in the middle of a result is told by the connection, not the statement. */
+/* An error in the middle of a result is reported by the connection, not the statement.
+ */
 static enum ins_answer judge_statement(struct connection *c, MYSQL_STMT *s)
 {
     const unsigned code = c->lib->mysql_stmt_errno(s);
@@ -719,7 +720,7 @@ const struct ins_driver ins_driver_galera = {
     .title = "MariaDB Galera",
     .prepare = prepare_galera,
     .finish = finish,
-    .settle = settle,
+    .await_all = await_all,
     .connect = connect_server,
     .close = close_connection,
     .begin = begin,

@@ -219,7 +219,7 @@ static int add_nodes(struct ins_target *target, struct galera *g,
     struct ins_cluster *c = &target->cluster;
     size_t used = (size_t)snprintf(g->address, sizeof g->address,
                                    "--wsrep-cluster-address=gcomm://");
-    size_t told = 0;
+    size_t length = 0;
     for (unsigned i = 0; i < g->nodes; i++) {
         struct ins_node *n = i ? ins_cluster_add(c, INS_ROLE_ANY, error) : &c->node[0];
         if (!n)
@@ -229,8 +229,9 @@ static int add_nodes(struct ins_target *target, struct galera *g,
         used += (size_t)snprintf(g->address + used, sizeof g->address - used, "%s%s:%u",
                                  i ? "," : "", address_of(g, i, at, sizeof at),
                                  g->port + PORTS * i);
-        told += (size_t)snprintf(g->members + told, sizeof g->members - told,
-                                 "member: %08x-0000-11ee-8a0a-000000000001 0\n", i + 1);
+        length +=
+            (size_t)snprintf(g->members + length, sizeof g->members - length,
+                             "member: %08x-0000-11ee-8a0a-000000000001 0\n", i + 1);
     }
     return 0;
 }

@@ -5,7 +5,7 @@
  *
  * Autocommit is off, so a transaction begins with its first statement.  Isolation is
  * asked for as ODBC has it (SQL_ATTR_TXN_ISOLATION).  What a server is, and so what it
- * promises, is told from the name that its driver gives (kin.c). */
+ * promises, is known by the name that its driver gives (kin.c). */
 #include "client.h"
 #include "driver.h"
 #include "fail.h"

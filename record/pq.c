@@ -155,7 +155,7 @@ static bool nap(const struct ins_target *target)
 }
 
 /* Every standby replays what the primary has written by now. */
-static int settle(const struct ins_target *target, struct insula_error *error)
+static int await_all(const struct ins_target *target, struct insula_error *error)
 {
     const struct lib *lib = &((const struct own *)target->own)->lib;
     PGconn *pg = wait_for_server(target, 0, error);
@@ -227,7 +227,7 @@ static int add_standbys(struct ins_target *target, PGconn *pg,
     char sql[160];
     if (ins_pq_start_standbys(target, error) || target->cluster.nodes == 1)
         return error->status;
-    if (!synchronous || settle(target, error))
+    if (!synchronous || await_all(target, error))
         return error->status;
     (void)snprintf(sql, sizeof sql,
                    "ALTER SYSTEM SET synchronous_standby_names = 'ANY %u (*)'",
@@ -701,7 +701,7 @@ const struct ins_driver ins_driver_postgres = {
     .title = "PostgreSQL",
     .prepare = prepare,
     .finish = finish,
-    .settle = settle,
+    .await_all = await_all,
     .connect = connect_server,
     .close = close_connection,
     .begin = begin,

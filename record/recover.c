@@ -377,8 +377,8 @@ static void take_all(struct reader *r, const char *dir, unsigned journals,
     damage->lost_writes = lost < 0 ? 0 : (unsigned long)lost;
 }
 
-/* Is something lost of a run?  Then a row that was not there cannot be told from one
- * that a lost transaction took away. */
+/* Is something lost of a run?  Then a row that was not there cannot be distinguished
+ * from one that a lost transaction took away. */
 static bool is_damaged(const struct ins_record_damage *d)
 {
     return d && (d->missing || d->empty || d->cut || d->lost_writes);

@@ -153,7 +153,7 @@ static int prepare(struct recording *r, struct insula_error *error)
                             driver->title, r->work.workload->name);
     if (ins_nemesis_parse(&r->nemesis, &r->options, error) ||
         driver->prepare(t, error) || ins_nemesis_init(&r->nemesis, error) ||
-        (driver->settle && driver->settle(t, error)))
+        (driver->await_all && driver->await_all(t, error)))
         return error->status;
     return choose_readers(r, error);
 }
@@ -312,7 +312,7 @@ static int read_all_nodes(struct recording *r, struct insula_error *error)
     const unsigned first = r->options.sessions;
     atomic_store(&r->run.stop, false);
     r->run.deadline = INT64_MAX;
-    if (t->driver->settle && t->driver->settle(t, error))
+    if (t->driver->await_all && t->driver->await_all(t, error))
         return error->status;
     const int64_t preloaded = r->work.preload;
     int64_t keys = atomic_load(&r->work.count->keys);

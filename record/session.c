@@ -42,7 +42,7 @@ static void tell(struct ins_session *s, enum ins_answer answer, const char *wher
         if (!s->first_error[0])
             (void)snprintf(s->first_error, sizeof s->first_error, "%s", message);
     }
-    if (s->told++ < LOGGED_ERRORS)
+    if (s->logged++ < LOGGED_ERRORS)
         ins_runlog_add(s->run->log, answer == INS_LOST ? "lost" : "error",
                        (int)s->number, "%s: %s", where, message);
 }
@@ -227,7 +227,8 @@ static bool disk_failed(struct ins_session *s)
                        "cannot write the journal of session %u in %s: %s", s->number,
                        s->run->options->dir,
                        strerror_r(s->journal.error, reason, sizeof reason));
-    /* Nobody goes on: what the others do could not be told from what this one did. */
+    /* Nobody goes on: what the others do could not be distinguished from what this one
+     * did. */
     atomic_store(&s->run->stop, true);
     return false;
 }

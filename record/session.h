@@ -43,7 +43,7 @@ struct ins_session {
     _Atomic uint64_t busy_ns;    /* what its transactions took */
     _Atomic uint64_t longest_ns; /* and the longest that committed */
     int64_t waited, worked;      /* ns in statements that took long; in all */
-    unsigned told;               /* errors that were logged */
+    unsigned logged;             /* errors that were logged */
     char first_error[256];       /* the first unexpected answer */
     struct insula_error fatal;   /* why it ended early */
     atomic_bool over;            /* its journal is complete */

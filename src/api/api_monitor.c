@@ -8,8 +8,8 @@
 
 struct insula_monitor {
     struct ins_monitor monitor;
-    ins_levels named;           /* asked for by name, not as one of all */
-    uint8_t told[INS_N_LEVELS]; /* verdicts as of the last poll */
+    ins_levels named;               /* asked for by name, not as one of all */
+    uint8_t reported[INS_N_LEVELS]; /* verdicts as of the last poll */
     struct insula_history history;
     struct insula_result result;
 };
@@ -210,9 +210,9 @@ const char *insula_monitor_poll(struct insula_monitor *monitor, const char **ver
     flush(monitor);
     INS_EACH_LEVEL(l, asked) {
         const enum ins_so_far now = ins_monitor_verdict(&monitor->monitor, l, NULL);
-        if (monitor->told[l] == now + 1)
+        if (monitor->reported[l] == now + 1)
             continue;
-        monitor->told[l] = (uint8_t)(now + 1);
+        monitor->reported[l] = (uint8_t)(now + 1);
         *verdict = verdict_name[now];
         return ins_level_table[l].id;
     }

@@ -1,5 +1,5 @@
 /* file.h - a whole input in memory: mapped when it is a plain file, read when it
- * is a pipe, unpacked when it is .gz or .zst (told by its first bytes). */
+ * is a pipe, unpacked when it is .gz or .zst (known by its first bytes). */
 #ifndef INS_FILE_H
 #define INS_FILE_H
 

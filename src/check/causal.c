@@ -283,8 +283,8 @@ static void drop(struct slice *s, ins_txn t, uint32_t position)
 }
 
 /* Keep t's clock if anybody needs it; let go of those it was the last to need. */
-static bool settle(struct slice *s, const struct turn *turn, uint32_t session,
-                   uint32_t position)
+static bool keep_clock(struct slice *s, const struct turn *turn, uint32_t session,
+                       uint32_t position)
 {
     const struct ins_history *h = s->c->w->h;
     const ins_txn t = turn->t;
@@ -593,7 +593,7 @@ static void run_slice(void *context, unsigned i)
         const uint32_t session = ins_session_of(c->w, turn->t);
         if (c->crowd && !s->list && in_slice(s, session))
             pass_writes(s, turn->t);
-        if (!settle(s, turn, session, p + 1)) {
+        if (!keep_clock(s, turn, session, p + 1)) {
             s->failed = true;
             return;
         }

@@ -262,10 +262,10 @@ static enum ins_status check_weak(struct run *c)
 {
     const ins_levels weak = weak_levels(c);
     struct ins_co known = {0};
-    bool cyclic = false, settled; /* the level above holds */
+    bool cyclic = false, above; /* the level above holds */
     enum ins_status st =
-        holds_at_once(c, ins_levels_before(weak, INS_N_LEVELS), &settled);
-    if (st == INS_OK && !settled) {
+        holds_at_once(c, ins_levels_before(weak, INS_N_LEVELS), &above);
+    if (st == INS_OK && !above) {
         const int64_t start = ins_now_ns();
         st = order_known(c, &known, &cyclic);
         ins_result_stage(c->r, "known order", seconds_since(start));
@@ -277,7 +277,7 @@ static enum ins_status check_weak(struct run *c)
             break;
         /* What was set aside above may still break rc. */
         const bool repeatable = ins_model_of(level).repeatable;
-        bool holds = settled && (repeatable || !c->weak.aside);
+        bool holds = above && (repeatable || !c->weak.aside);
         if (!holds) {
             c->weak.mask = repeatable ? c->weak.aside : c->weak.cyclic;
             st = check_level(c, level, &known, &holds);
@@ -287,7 +287,7 @@ static enum ins_status check_weak(struct run *c)
             break;
         if (holds && !c->ambiguous)
             decide(c, level, INS_PASS, NULL);
-        settled = holds;
+        above = holds;
     }
     ins_co_release(&known);
     return st;

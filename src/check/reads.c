@@ -126,7 +126,7 @@ static uint32_t culprit(const struct ins_history *h,
     if (!ins_is_list_key(h, ins_op_key(h, op)))
         return explaining_write(h, writes, op, h->op_value[op]);
     const struct ins_shown list = ins_history_shown(h, op);
-    /* An intermediate state is told by its last element, the rest by the first. */
+    /* An intermediate state is named after its last element, the rest by the first. */
     for (uint64_t i = list.len; i-- > 0;) {
         const uint32_t o = explaining_write(h, writes, op, list.at[i]);
         if (o != INS_NONE)

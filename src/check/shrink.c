@@ -57,7 +57,7 @@ static bool try_without(struct hunt *hunt, const struct ins_vec_u32 *first, size
         }
     if (!some)
         return false;
-    ins_part_settle(&hunt->trial, &hunt->cut);
+    ins_part_close(&hunt->trial, &hunt->cut);
     if (!hunt->trial.n_ops || !fails(hunt, &hunt->trial))
         return false;
     ins_part_copy(&hunt->best, &hunt->trial, &hunt->cut);

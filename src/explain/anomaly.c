@@ -94,16 +94,16 @@ static void publish(const struct ins_engine *e, struct ins_result *r,
 {
     r->level[e->level].kinds |= UINT64_C(1) << a->kind;
     for (size_t i = 0; i < r->anomaly.len; i++) {
-        struct ins_anomaly *told = &r->anomaly.at[i];
-        if (!same_cycle(told, a))
+        struct ins_anomaly *known = &r->anomaly.at[i];
+        if (!same_cycle(known, a))
             continue;
-        if (a->breaks != told->breaks &&
+        if (a->breaks != known->breaks &&
             ins_level_implies(
-                told->breaks,
+                known->breaks,
                 a->breaks)) { /* with reasons that the weaker level knows */
-            r->count[told->kind][told->suffix]--;
+            r->count[known->kind][known->suffix]--;
             r->count[a->kind][a->suffix]++;
-            *told = *a;
+            *known = *a;
         }
         return;
     }

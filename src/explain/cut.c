@@ -183,7 +183,7 @@ void ins_part_drop(struct ins_part *p, const struct ins_cut *c, uint32_t place)
         p->version[c->version.at[place]] = 0;
 }
 
-void ins_part_settle(struct ins_part *p, const struct ins_cut *c)
+void ins_part_close(struct ins_part *p, const struct ins_cut *c)
 {
     p->n_ops = 0;
     for (uint32_t i = 0; i < c->op.len; i++) {
@@ -311,14 +311,14 @@ static uint32_t begin_txn(struct ins_builder *b, const struct ins_history *h, in
 }
 
 static void put_initial(struct ins_builder *b, const struct ins_cut *c,
-                        const struct ins_part *p, uint8_t *told)
+                        const struct ins_part *p, uint8_t *seen)
 {
     const struct ins_history *h = c->h;
     for (uint32_t i = 0; i < c->op.len; i++) {
         const ins_key k = ins_op_key(h, c->op.at[i]);
-        if (!p->op[i] || told[k] || ins_is_list_key(h, k))
+        if (!p->op[i] || seen[k] || ins_is_list_key(h, k))
             continue;
-        told[k] = 1;
+        seen[k] = 1;
         if (h->key_flags[k] & INS_KEY_HAS_INIT)
             ins_builder_init_key(b, ins_history_key_lit(h, k),
                                  ins_history_value_lit(h, h->key_init[k]));
@@ -332,13 +332,13 @@ enum ins_status ins_part_build(const struct ins_part *p, const struct ins_cut *c
 {
     *out = NULL;
     struct ins_builder *b = ins_builder_new();
-    uint8_t *told = INS_NEW0(uint8_t, c->h->n_keys + (size_t)1);
+    uint8_t *seen = INS_NEW0(uint8_t, c->h->n_keys + (size_t)1);
     enum ins_status st = INS_OK;
-    if (!b || !told) {
+    if (!b || !seen) {
         st = ins_nomem(err, "a counterexample");
         goto out;
     }
-    put_initial(b, c, p, told);
+    put_initial(b, c, p, seen);
     uint32_t handle = INS_NONE;
     ins_txn last = INS_INIT;
     const struct ins_statement *done = NULL;
@@ -361,6 +361,6 @@ enum ins_status ins_part_build(const struct ins_part *p, const struct ins_cut *c
         (*out)->order_only = c->h->order_only;
 out:
     ins_builder_free(b);
-    ins_free(told);
+    ins_free(seen);
     return st;
 }

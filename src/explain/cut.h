@@ -48,9 +48,9 @@ void ins_part_copy(struct ins_part *to, const struct ins_part *from,
                    const struct ins_cut *c);
 
 /* Drop the operation at this place, with its version when it is a write.  Call
- * ins_part_settle when all that is to go has been dropped. */
+ * ins_part_close when all that is to go has been dropped. */
 void ins_part_drop(struct ins_part *p, const struct ins_cut *c, uint32_t place);
-void ins_part_settle(struct ins_part *p, const struct ins_cut *c);
+void ins_part_close(struct ins_part *p, const struct ins_cut *c);
 
 /* The part as a history of its own, with the names, lines and times of the whole.
  * Transactions without operations are left out.  The caller owns *out. */

@@ -290,18 +290,19 @@ static void md_variants(struct ins_buf *b)
     for (int v = 0; v < INS_N_VARIANTS; v++) {
         const ins_levels all =
             ins_levels_of(UINT32_MAX, 1u << v) & ins_levels_decided();
-        ins_levels told = 0;
+        ins_levels described = 0;
         INS_EACH_LEVEL(l, all)
-            told |= ins_variant_text(l) ? INS_LEVEL_BIT(l) : 0;
-        if (!told)
+            described |= ins_variant_text(l) ? INS_LEVEL_BIT(l) : 0;
+        if (!described)
             continue;
         ins_buf_text(b, v == INS_FREE_SESSIONS ? "### Without sessions: "
                                                : "### With real time: ");
-        INS_EACH_LEVEL(l, told)
-            ins_buf_fmt(b, "`%s`%s", ins_level_table[l].id, told >> l >> 1 ? ", " : "");
-        const enum ins_level first = ins_levels_from(told, (enum ins_level)0);
+        INS_EACH_LEVEL(l, described)
+            ins_buf_fmt(b, "`%s`%s", ins_level_table[l].id,
+                        described >> l >> 1 ? ", " : "");
+        const enum ins_level first = ins_levels_from(described, (enum ins_level)0);
         ins_buf_fmt(b, "\n\n%s\n\n", ins_variant_text(first));
-        INS_EACH_LEVEL(l, told) {
+        INS_EACH_LEVEL(l, described) {
             struct ins_buf names = {0};
             say_aliases(&names, l);
             if (names.len)

@@ -101,9 +101,9 @@ static uint32_t turn(struct ins_vec_edge *edge, uint32_t n_cycle, uint32_t at)
     return n_way + 1;
 }
 
-/* A cycle without an RW is told with one, where an inferred order hides it: two writers
- * of which the one missed the other, or an edge that can be turned.  So at psi, and
- * where all edges are WW: no dirty write follows from what readers saw. */
+/* A cycle without an RW is written with one, where an inferred order hides it: two
+ * writers of which the one missed the other, or an edge that can be turned.  So at psi,
+ * and where all edges are WW: no dirty write follows from what readers saw. */
 static uint32_t show_missed(struct ins_vec_edge *edge, uint32_t n_cycle)
 {
     uint32_t turnable = INS_NONE;

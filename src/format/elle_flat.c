@@ -13,8 +13,8 @@
  * the register: it is aborted, and what it did not see is not judged.  A :write of
  * several subkeys that failed may have inserted some of them: it is indeterminate.
  *
- * Other workloads are refused by name.  Which one a file has is told by a pass over all
- * events, the survey. */
+ * Other workloads are refused by name.  Which one a file has is found out by a pass
+ * over all events, the survey. */
 #include "format/elle_read.h"
 
 #include <inttypes.h>

@@ -5,9 +5,9 @@
  * it is appended to or a read returns a vector; else a register.  `nil` as the result
  * of a read is a register's initial value, an empty list or an empty set.
  *
- * A file usually has one kind of keys, which its first telling operation tells.  When
- * something else comes up, the uses of all keys are collected and the file is read
- * again (KINDS_MIXED).
+ * A file usually has one kind of keys, which its first operation with a clear kind
+ * shows.  When something else comes up, the uses of all keys are collected and the file
+ * is read again (KINDS_MIXED).
  *
  * A set is one register an element, named [key element]: adding the element writes
  * true, and a read of the set reads all elements that anybody ever adds to it, true
@@ -607,7 +607,7 @@ static bool take_query(struct ins_elle_reader *r, uint32_t txn, char close, bool
     return x->st == INS_OK;
 }
 
-/* How many rows a delete found is not told: it is a write of nothing.  An insert found
+/* How many rows a delete found is not known: it is a write of nothing.  An insert found
  * none, else its transaction would have failed. */
 static bool take_row_write(struct ins_elle_reader *r, uint32_t txn, enum function f,
                            struct ins_lit key)

@@ -121,7 +121,7 @@ struct ins_elle_reader {
     struct ins_literals pairs; /* keys of the elements of sets: [key element] */
     struct ins_vec_elle_element elements; /* by key, once all are collected */
     uint64_t missing;                     /* elements that reads of sets do not show */
-    bool has_tuple; /* the operations at hand belong to one independent key */
+    bool has_tuple; /* the current operations belong to one independent key */
     struct ins_lit tuple;
 
     /* Workloads of single operations. */

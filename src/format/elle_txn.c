@@ -63,7 +63,7 @@ static int64_t later(int64_t a, int64_t b)
 
 /* An invocation: after every :ok that stands before it.  Without a clock, no later than
  * that takes. */
-static int64_t settle_begin(struct ins_elle_reader *r, int64_t time)
+static int64_t adjust_begin(struct ins_elle_reader *r, int64_t time)
 {
     if (r->by_clock)
         return time;
@@ -78,7 +78,7 @@ static int64_t settle_begin(struct ins_elle_reader *r, int64_t time)
 
 /* An :ok: not before any invocation that stands before it.  Before the first invocation
  * an end orders nothing that has a begin. */
-static int64_t settle_end(struct ins_elle_reader *r, int64_t time)
+static int64_t adjust_end(struct ins_elle_reader *r, int64_t time)
 {
     if (r->by_clock || (time == INS_NO_TIME && r->latest_begin == INS_NO_TIME))
         return time;
@@ -135,7 +135,7 @@ bool ins_elle_invoke(struct ins_elle_reader *r, const struct ins_elle_event *e)
     p->f = e->f;
     p->has_index = e->has_index;
     p->index = e->index;
-    p->time = settle_begin(r, e->time);
+    p->time = adjust_begin(r, e->time);
     p->line = e->line;
     p->value = e->value;
     p->node = e->node;
@@ -192,7 +192,7 @@ void ins_elle_begin_part(struct ins_elle_reader *r, struct ins_elle_event *e,
 static bool add_completed(struct ins_elle_reader *r, struct ins_elle_event *e,
                           const char *value)
 {
-    const int64_t end = e->type == ELLE_OK ? settle_end(r, e->time) : e->time;
+    const int64_t end = e->type == ELLE_OK ? adjust_end(r, e->time) : e->time;
     if (r->flat)
         return ins_elle_flat_txn(r, e, value, end);
     if (!e->used)

@@ -2,7 +2,7 @@
  *
  * In this order: a file called history with the ending of a format, Cobra's logs, the
  * only file that looks like a history.  What else such directories hold (results, logs,
- * the test itself) is told from a history by its name or its beginning. */
+ * the test itself) is distinguished from a history by its name or its beginning. */
 #include "format/find.h"
 
 #include "format/detect.h"

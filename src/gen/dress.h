@@ -1,10 +1,10 @@
 /* dress.h - reads and writes of a generated history, dressed as statements on rows.
  *
  * The simulated store knows registers alone; 0 is a row that is not there.  What the
- * clients saw is then told as statements, each of which says no more than the reads and
- * writes that it stands for: a query, what it did not return; an insert, that the row
- * was not there.  So whatever order explains the registers explains the rows, and the
- * store's level holds. */
+ * clients saw is then written as statements, each of which says no more than the reads
+ * and writes that it stands for: a query, what it did not return; an insert, that the
+ * row was not there.  So whatever order explains the registers explains the rows, and
+ * the store's level holds. */
 #ifndef INS_DRESS_H
 #define INS_DRESS_H
 

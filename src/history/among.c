@@ -325,7 +325,7 @@ static bool writes_fitting(const struct ins_history *h, uint32_t from, uint32_t 
 }
 
 /* What a read among several that nobody is a candidate of is called: a query has missed
- * a row; any other read is told by who wrote what it may have seen. */
+ * a row; any other read is named after who wrote what it may have seen. */
 static void name_faulty(struct among *a)
 {
     struct ins_history *h = a->h;

@@ -136,13 +136,13 @@ static bool has_value(uint32_t word)
     return ins_word_kind(word) == INS_OP_READ || ins_word_writes(word);
 }
 
-static void settle(struct ins_builder *b);
+static void flush(struct ins_builder *b);
 
 /* The column moves to the literal table: rewrite the words it has so far. */
 static void intern_column(struct ins_builder *b, const struct ins_builder_column *c)
 {
     const enum ins_word_mode old = c->mode;
-    settle(b);
+    flush(b);
     if (b->error.status)
         return; /* operations may lack their keys or their values */
     if (c == &b->session_column) {
@@ -330,7 +330,7 @@ static uint32_t key_id(struct ins_builder *b, uint64_t key)
 
 /* Keys come in any order, so that each look-up is a cache miss: operations wait until
  * there are enough of them to ask for all their keys at once. */
-static void settle(struct ins_builder *b)
+static void flush(struct ins_builder *b)
 {
     const uint32_t n = b->n_waiting;
     const size_t first = b->op_word.len - n;
@@ -347,7 +347,7 @@ static void settle(struct ins_builder *b)
             refuse_op(b, first + i, "a key is used both as a register and as a list");
     }
     if (!b->error.status)
-        ins_chains_settle(&b->lists, b->op_word.at, b->op_value.at);
+        ins_chains_flush(&b->lists, b->op_word.at, b->op_value.at);
 }
 
 void ins_builder_add(struct ins_builder *b, uint32_t txn, enum ins_op_kind kind,
@@ -367,7 +367,7 @@ void ins_builder_add(struct ins_builder *b, uint32_t txn, enum ins_op_kind kind,
         return;
     b->waiting[b->n_waiting++] = (struct ins_builder_waiting){key, use};
     if (b->n_waiting == INS_BUILDER_WAITING)
-        settle(b);
+        flush(b);
 }
 
 static uint64_t key_word(struct ins_builder *b, struct ins_lit key)
@@ -442,7 +442,7 @@ void ins_builder_list_end(struct ins_builder *b, uint32_t txn, struct ins_lit ke
     ins_chains_close(&b->lists, (uint32_t)b->op_word.len);
     ins_builder_add(b, txn, INS_OP_READ, k, INS_USED_AS_LIST, 0);
     if (b->list.to->len > MOST_WORDS)
-        settle(b);
+        flush(b);
 }
 
 void ins_builder_read_list(struct ins_builder *b, uint32_t txn, struct ins_lit key,
@@ -464,7 +464,7 @@ void ins_builder_init_default(struct ins_builder *b, struct ins_lit value)
 void ins_builder_init_key(struct ins_builder *b, struct ins_lit key,
                           struct ins_lit value)
 {
-    settle(b);
+    flush(b);
     const uint32_t k = key_id(b, key_word(b, key));
     const uint64_t word = ins_builder_word(b, &b->value_column, value);
     if (b->error.status)
@@ -475,7 +475,7 @@ void ins_builder_init_key(struct ins_builder *b, struct ins_lit key,
 
 void ins_builder_init_none(struct ins_builder *b, struct ins_lit key)
 {
-    settle(b);
+    flush(b);
     const uint32_t k = key_id(b, key_word(b, key));
     if (!b->error.status)
         b->key_init_state.at[k] = INIT_NONE;
@@ -760,7 +760,7 @@ enum ins_status ins_builder_finish(struct ins_builder *b, unsigned threads,
                                    struct ins_history **out, struct ins_error *err)
 {
     *out = NULL;
-    settle(b);
+    flush(b);
     if (any_failed(b))
         ins_builder_no_memory(b);
     if (b->error.status) {

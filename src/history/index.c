@@ -45,7 +45,7 @@ struct own_key {
 
 struct own_keys {
     struct own_key *slot;
-    uint32_t mask; /* for the transaction at hand */
+    uint32_t mask; /* for the current transaction */
 };
 
 static bool own_keys_init(struct own_keys *own, const struct ins_history *h,

@@ -65,7 +65,7 @@ static uint64_t put_list(struct ins_chains *c, uint32_t k, size_t begin, uint32_
     return ins_list_word(id, n);
 }
 
-void ins_chains_settle(struct ins_chains *c, const uint32_t *key, uint64_t *value)
+void ins_chains_flush(struct ins_chains *c, const uint32_t *key, uint64_t *value)
 {
     const struct ins_waiting_list *const w = c->waiting.at;
     const size_t n = c->waiting.len;

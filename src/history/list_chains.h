@@ -49,7 +49,7 @@ static inline void ins_chains_close(struct ins_chains *c, uint32_t op)
 
 /* Put the lists that wait into the chains of their keys, key[op]: value[op] becomes
  * chain and length, as in ins_list_word. */
-void ins_chains_settle(struct ins_chains *c, const uint32_t *key, uint64_t *value);
+void ins_chains_flush(struct ins_chains *c, const uint32_t *key, uint64_t *value);
 
 /* Lay the chains out without gaps: `at` is where they are in *out, which the caller
  * owns and which has *n elements; only the chains are left.  False without memory, now

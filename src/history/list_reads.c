@@ -197,7 +197,7 @@ static void compare_open(struct ins_history *h, const struct ins_list_op *read,
     }
 }
 
-/* The place of an append of the key at hand among all of them; binary search. */
+/* The place of an append of the current key among all of them; binary search. */
 static uint32_t append_of(const struct ins_lists *l, uint32_t op)
 {
     uint32_t lo = 0, hi = l->n_appends;

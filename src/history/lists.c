@@ -99,7 +99,7 @@ static bool is_final(const struct ins_lists *l, ins_key k, uint32_t i)
            !(l->any_aborted && l->h->txn_status[a->txn] == INS_ABORTED);
 }
 
-/* Those of a key with equal elements, the key at hand, that repeat a value.  No append
+/* Those of a key with equal elements, the current key, that repeat a value.  No append
  * is passed twice: whoever looks back from behind a final one of the value stops there.
  */
 static uint64_t count_repeated(const struct ins_lists *l, ins_key k)
@@ -212,7 +212,8 @@ static bool survey(struct ins_lists *l)
     return !ins_limit_hit(l->limit); /* else some are missing */
 }
 
-/* Resolve the elements of chain c, whose key is at hand and has no equal elements. */
+/* Resolve the elements of chain c, whose key is the current one and has no equal
+ * elements. */
 static void resolve_chain(struct ins_lists *l, uint32_t c, bool first)
 {
     const struct ins_history *h = l->h;
@@ -254,7 +255,7 @@ static bool is_known(uint32_t from)
     return from < INS_FROM_SPECIAL || from == TORN;
 }
 
-/* The read's transaction appends to the key at hand.  Where all elements are sound and
+/* The read's transaction appends to the current key.  Where all elements are sound and
  * none is of its future, only its tail is in question. */
 static uint32_t resolve_own(struct ins_lists *l, struct ins_list_op at,
                             uint32_t first_chain)
@@ -574,7 +575,7 @@ static bool make_room(struct ins_lists *l, bool indeterminate)
            l->elem_op.at && (l->resolved || !indeterminate) && l->order_at && l->known;
 }
 
-/* Room for the key at hand. */
+/* Room for the current key. */
 static bool make_table(struct ins_lists *l)
 {
     uint32_t most = 0;

@@ -67,18 +67,18 @@ struct ins_lists {
     uint64_t *order_at; /* by key: its known order in elem_op, */
     uint32_t *known;    /* and how long it is */
 
-    /* The key at hand. */
+    /* The current key. */
     struct ins_append *at;
     uint32_t n_appends;
     uint32_t *slot; /* by value: append + 1, or 0 */
     uint64_t mask;
 };
 
-/* The key at hand is k: its appends can be found by their values.  Returns whether some
- * have the same. */
+/* k becomes the current key: its appends can be found by their values.  Returns whether
+ * some have the same. */
 bool ins_lists_index(struct ins_lists *l, ins_key k);
 
-/* The slot of a value among the appends of the key at hand. */
+/* The slot of a value among the appends of the current key. */
 static inline uint32_t *ins_lists_slot(const struct ins_lists *l, uint64_t value)
 {
     uint64_t i = ins_mix64(value) & l->mask;
@@ -97,7 +97,7 @@ static inline uint64_t ins_read_stamp(uint32_t op)
     return UINT64_C(1) << 32 | op;
 }
 
-/* Is append a, of the key at hand, its transaction's first, or its last? */
+/* Is append a, of the current key, its transaction's first, or its last? */
 static inline bool ins_lists_first(const struct ins_lists *l, uint32_t a)
 {
     return !a || l->at[a - 1].txn != l->at[a].txn;
@@ -130,7 +130,7 @@ static inline bool ins_lists_sound(uint32_t from)
     return from < INS_FROM_SPECIAL || from == INS_FROM_OWN;
 }
 
-/* A read and what its own transaction appends to the key at hand: at[own] to
+/* A read and what its own transaction appends to the current key: at[own] to
  * at[own + all - 1], the first `before` of them before the read. */
 struct ins_list_read {
     uint32_t op;
@@ -144,10 +144,10 @@ struct ins_list_read ins_lists_read(const struct ins_lists *l, struct ins_list_o
  * is wrong. */
 uint32_t ins_lists_own_tail(const struct ins_lists *l, const struct ins_list_read *r);
 
-/* Resolve one read of the key at hand, element by element.  Returns its op_from. */
+/* Resolve one read of the current key, element by element.  Returns its op_from. */
 uint32_t ins_lists_resolve(struct ins_lists *l, const struct ins_list_read *r);
 
-/* The key at hand, k, has equal elements: hold its reads against each other, and find
+/* The current key, k, has equal elements: hold its reads against each other, and find
  * the known order. */
 void ins_lists_order_apart(struct ins_lists *l, ins_key k);
 

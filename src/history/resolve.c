@@ -4,13 +4,14 @@
  *
  *   mark     which write of a key is its transaction's last; reads of own writes;
  *            how many final writes and external reads fall into each bucket
- *   deal     copy those into the buckets: key, value, and transaction or operation
- *   settle   one bucket after the other, small enough to stay in the cache: sort its
- *            writes by key, look up its reads (settle.c)
+ *   scatter     copy those into the buckets: key, value, and transaction or operation
+ *   resolve  one bucket after the other, small enough to stay in the cache: sort its
+ *            writes by key, look up its reads (buckets.c)
  *
- * Dealing and settling are done in a few rounds over parts of the buckets, so that the
- * copies need a quarter of the memory.  A value is copied as a tag of 32 bits: itself
- * when all values of the history fit, else a hash, and equal tags are verified. */
+ * Scattering and resolving are done in a few rounds over parts of the buckets, so that
+ * the copies need a quarter of the memory.  A value is copied as a tag of 32 bits:
+ * itself when all values of the history fit, else a hash, and equal tags are verified.
+ */
 #include "resolve_state.h"
 
 #include "base/pool.h"
@@ -191,56 +192,56 @@ static void mark(void *context, unsigned i)
     p->failed = p->misread.failed;
 }
 
-/* ---- deal ---- */
+/* ---- scatter ---- */
 
-/* Operations that are wanted, waiting to be dealt. */
-struct hand {
+/* Operations that are wanted, waiting to be copied. */
+struct batch {
     uint32_t n;
     uint32_t op[1024];
     ins_txn txn[1024];
 };
 
 /* Pick out the operations [begin, end) of t that belong to this round, at most half a
- * hand of them.  Half of the operations are writes and a quarter are in this round, in
+ * batch of them.  Half of the operations are writes and a quarter are in this round, in
  * no order that a processor could guess: so there is no branch to guess. */
-static void pick(const struct ins_resolver *r, struct hand *hand, ins_txn t,
+static void pick(const struct ins_resolver *r, struct batch *batch, ins_txn t,
                  uint32_t begin, uint32_t end)
 {
     const uint32_t *const op_word = r->h->op_word, *const op_from = r->h->op_from;
     const uint32_t first = r->bucket[r->first].group, shift = r->shift;
     const uint32_t count = r->bucket[r->last].group - first;
-    uint32_t n = hand->n;
+    uint32_t n = batch->n;
     for (uint32_t op = begin; op < end; op++) {
         const uint32_t word = op_word[op];
         /* INS_WRITE_FINAL for a write, UNRESOLVED for a read */
         const uint32_t due = (ins_word_writes(word) - 1) | ins_word_writes(word);
-        hand->op[n] = op;
-        hand->txn[n] = t;
+        batch->op[n] = op;
+        batch->txn[n] = t;
         n += ((ins_word_key(word) >> shift) - first < count) & (op_from[op] == due);
     }
-    hand->n = n;
+    batch->n = n;
 }
 
-static void play(const struct ins_resolver *r, struct ins_resolve_part *p,
-                 struct hand *hand)
+static void scatter_batch(const struct ins_resolver *r, struct ins_resolve_part *p,
+                          struct batch *batch)
 {
     const struct ins_history *h = r->h;
-    for (uint32_t i = 0; i < hand->n; i++) {
-        const uint32_t op = hand->op[i], word = h->op_word[op];
+    for (uint32_t i = 0; i < batch->n; i++) {
+        const uint32_t op = batch->op[i], word = h->op_word[op];
         const uint32_t key = ins_word_key(word), write = ins_word_writes(word);
-        r->card[p->next[r->bucket_of[key >> r->shift]][write]++] = (struct ins_card){
-            key, ins_tag_of(r, h->op_value[op]), write ? hand->txn[i] : op};
+        r->entry[p->next[r->bucket_of[key >> r->shift]][write]++] = (struct ins_entry){
+            key, ins_tag_of(r, h->op_value[op]), write ? batch->txn[i] : op};
     }
-    hand->n = 0;
+    batch->n = 0;
 }
 
-static void deal(void *context, unsigned i)
+static void scatter(void *context, unsigned i)
 {
     enum { AT_ONCE = 512 };
     const struct ins_resolver *r = context;
     const struct ins_history *h = r->h;
     struct ins_resolve_part *p = &((struct ins_resolver *)context)->part[i];
-    struct hand hand = {0};
+    struct batch batch = {0};
     for (ins_txn t = p->first; t < p->last; t++) {
         if (!(t & 0x3fff)) {
             ins_limit_add(r->limit, 0x4000);
@@ -251,12 +252,12 @@ static void deal(void *context, unsigned i)
             continue;
         const uint32_t end = h->txn_op[t + 1];
         for (uint32_t op = h->txn_op[t]; op < end; op += AT_ONCE) {
-            pick(r, &hand, t, op, end - op < AT_ONCE ? end : op + AT_ONCE);
-            if (hand.n >= AT_ONCE)
-                play(r, p, &hand);
+            pick(r, &batch, t, op, end - op < AT_ONCE ? end : op + AT_ONCE);
+            if (batch.n >= AT_ONCE)
+                scatter_batch(r, p, &batch);
         }
     }
-    play(r, p, &hand);
+    scatter_batch(r, p, &batch);
 }
 
 /* Lay out the buckets [first, last): each has its writes, part by part and so in the
@@ -265,7 +266,7 @@ static void lay_out(struct ins_resolver *r)
 {
     uint64_t at = 0;
     for (unsigned b = r->first; b < r->last; b++) {
-        r->bucket[b].card = at;
+        r->bucket[b].entry = at;
         for (unsigned i = 0; i < r->n_parts; i++) {
             const uint32_t n = r->part[i].next[b][1];
             r->part[i].next[b][1] = (uint32_t)at;
@@ -471,10 +472,10 @@ static bool run_rounds(struct ins_resolver *r)
         largest = n > largest ? n : largest;
     }
     const uint64_t room = total / ROUNDS + largest;
-    if (ins_limit_memory(r->limit, room * sizeof *r->card))
+    if (ins_limit_memory(r->limit, room * sizeof *r->entry))
         return false;
-    r->card = INS_NEW(struct ins_card, room);
-    if (!r->card)
+    r->entry = INS_NEW(struct ins_entry, room);
+    if (!r->entry)
         return false;
     while (r->last < r->n_buckets) {
         r->first = r->last;
@@ -487,7 +488,7 @@ static bool run_rounds(struct ins_resolver *r)
         }
         lay_out(r);
         atomic_store(&r->upcoming, r->first);
-        if (!run(r, deal) || !run(r, ins_settle))
+        if (!run(r, scatter) || !run(r, ins_resolve_buckets))
             return false;
     }
     return true;
@@ -513,11 +514,11 @@ static void release(struct ins_resolver *r)
         ins_vec_ambiguous_read_release(&p->ambiguous);
         ins_vec_u64_release(&p->group_off);
         ins_vec_u32_release(&p->group_txn);
-        ins_bench_free(p->bench);
+        ins_bucket_room_free(p->bench);
     }
     ins_free(r->part);
     ins_free(r->bucket);
-    ins_free(r->card);
+    ins_free(r->entry);
     ins_free(r);
 }
 

@@ -2,7 +2,7 @@
  *
  * Keys are taken in ranges: groups of equal width, many and small, are counted first;
  * neighbouring groups are then joined to buckets, each with about as many operations,
- * which one thread settles inside its cache.  A key that everybody uses is a bucket of
+ * which one thread resolves inside its cache.  A key that everybody uses is a bucket of
  * its own or nearly so. */
 #ifndef INS_RESOLVE_STATE_H
 #define INS_RESOLVE_STATE_H
@@ -14,7 +14,7 @@
 enum { INS_RESOLVE_GROUPS = 4096 };
 
 /* A final write (ref: its transaction) or an external read (ref: the operation). */
-struct ins_card {
+struct ins_entry {
     uint32_t key, tag, ref;
 };
 
@@ -23,12 +23,12 @@ struct ins_ambiguous_read {
 };
 INS_VEC(ambiguous_read, struct ins_ambiguous_read);
 
-struct ins_bench;
+struct ins_bucket_room;
 
 /* What one thread does. */
 struct ins_resolve_part {
-    ins_txn first, last; /* marks and deals transactions [first, last) */
-    /* By group, later by bucket, reads and writes: how many, then where the next card
+    ins_txn first, last; /* marks and scatters transactions [first, last) */
+    /* By group, later by bucket, reads and writes: how many, then where the next entry
      * goes. */
     uint32_t next[INS_RESOLVE_GROUPS][2];
     uint64_t widest; /* the bits of all values */
@@ -36,13 +36,13 @@ struct ins_resolve_part {
     bool misfits_own;      /* a read among several does not fit an own write */
     bool reads_own_future; /* a read returns what its transaction writes later */
     bool failed;
-    /* what it settled */
+    /* what it resolved */
     struct ins_vec_u32 misread;
     struct ins_vec_ambiguous_read ambiguous;
     struct ins_vec_u64 group_off; /* of candidates */
     struct ins_vec_u32 group_txn;
     uint64_t duplicates;
-    struct ins_bench *bench;
+    struct ins_bucket_room *bench;
 };
 
 struct ins_resolver {
@@ -55,7 +55,7 @@ struct ins_resolver {
         uint32_t group; /* its first */
         uint64_t n_writes, n_reads;
         uint64_t writer_at; /* its first place in key_writer */
-        uint64_t card;      /* its first card of this round: writes, then reads */
+        uint64_t entry;     /* its first entry of this round: writes, then reads */
     } * bucket;             /* one more than there are groups */
     uint32_t most_keys;     /* of a bucket */
     bool wide;              /* tags are hashes */
@@ -64,9 +64,9 @@ struct ins_resolver {
     bool same_start; /* all keys start alike: */
     bool has_start;
     uint32_t start_tag;
-    struct ins_card *card; /* of this round */
-    unsigned first, last;  /* the buckets of this round */
-    atomic_uint upcoming;  /* the next one to settle */
+    struct ins_entry *entry; /* of this round */
+    unsigned first, last;    /* the buckets of this round */
+    atomic_uint upcoming;    /* the next one to resolve */
 };
 
 /* nil is a word of 64 bits; where all else fits into 32 it gets the highest tag. */
@@ -96,8 +96,8 @@ static inline uint32_t ins_bucket_key(const struct ins_resolver *r, unsigned buc
 /* The tag of what key k starts as.  False when it starts as nothing that is read. */
 bool ins_start_tag(const struct ins_resolver *r, ins_key k, uint32_t *tag);
 
-/* Settle the buckets of this round, as part i of all parts. */
-void ins_settle(void *resolver, unsigned i);
-void ins_bench_free(struct ins_bench *b);
+/* Resolve the buckets of this round, as part i of all parts. */
+void ins_resolve_buckets(void *resolver, unsigned i);
+void ins_bucket_room_free(struct ins_bucket_room *b);
 
 #endif

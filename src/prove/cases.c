@@ -38,7 +38,7 @@ static const int *clause_at(const struct split *s, size_t i)
     return s->p->clause.at + s->at[i];
 }
 
-/* A loop of psi is told as a cycle, what forbids something as one over the initial
+/* A loop of psi is shown as a cycle, what forbids something as one over the initial
  * transaction, and the only candidate of a read as a case. */
 static bool is_told(const struct split *s, size_t i)
 {
@@ -110,7 +110,7 @@ static uint32_t demand_for(const struct split *s, int lit)
     return INS_NONE;
 }
 
-/* Which places transactions take in a list is no case that can be told. */
+/* Which places transactions take in a list is no case that can be shown. */
 static bool has_places(const struct ins_problem *p)
 {
     for (size_t i = 0; i < p->var.len; i++)
@@ -221,7 +221,7 @@ static void explore(struct split *s) // NOLINT(misc-no-recursion)
     if (!best)
         best = open_in_clauses(s);
     if (!best || s->p->var.at[abs(best) - 1].kind == INS_VAR_PLACE) {
-        s->failed = true; /* not refuted by what is at hand */
+        s->failed = true; /* not refuted by what is known */
         return;
     }
     const struct ins_var *v = &s->p->var.at[abs(best) - 1];

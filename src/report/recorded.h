@@ -18,7 +18,7 @@ INS_VEC(run_event, struct ins_run_event);
 
 /* Read the events of a log in the order of its lines.  A log that cannot be read has
  * none, and a line that is cut short is left out: the report is about the history.
- * Returns how many lines told of lost connections and of unexpected errors. */
+ * Returns how many lines report lost connections and of unexpected errors. */
 struct ins_run_lines {
     size_t lost, errors;
 };

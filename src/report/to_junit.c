@@ -35,8 +35,8 @@ static enum ins_status stories(struct ins_buf *text, const struct ins_report_ite
                                struct ins_error *err)
 {
     const struct ins_result *r = item->result;
-    unsigned told = 0;
-    for (size_t i = 0; i < r->anomaly.len && told < FEW; i++) {
+    unsigned shown = 0;
+    for (size_t i = 0; i < r->anomaly.len && shown < FEW; i++) {
         const struct ins_anomaly *a = &r->anomaly.at[order[i]];
         if (!ins_broke_level(r, level, a->kind, a->suffix))
             continue;
@@ -59,7 +59,7 @@ static enum ins_status stories(struct ins_buf *text, const struct ins_report_ite
             ins_buf_char(text, '\n');
         }
         ins_story_release(&s);
-        told++;
+        shown++;
     }
     return INS_OK;
 }

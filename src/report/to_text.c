@@ -10,10 +10,10 @@
 /* A report for a terminal: the verdicts, then every anomaly as a small story. */
 
 enum {
-    FEW = 10,           /* anomalies told unless all are asked for */
+    FEW = 10,           /* anomalies shown unless all are asked for */
     MOST_PREMISES = 24, /* lines of reasons below the cycle of one anomaly */
-    MOST_CASES = 12,    /* branches told of a case distinction */
-    MOST_OPS = 40,      /* operations told of one transaction */
+    MOST_CASES = 12,    /* branches shown of a case distinction */
+    MOST_OPS = 40,      /* operations shown of one transaction */
     A_MILLISECOND = 1000000
 };
 
@@ -545,7 +545,7 @@ static void print_cast(const struct page *p, const struct ins_story *s)
 struct telling {
     const struct page *p;
     const struct ins_story *s;
-    struct ins_vec_u8 told; /* by edge */
+    struct ins_vec_u8 shown; /* by edge */
     unsigned premises;
     unsigned left_out;
 };
@@ -613,9 +613,9 @@ static void print_premises(struct telling *t, uint32_t edge, unsigned depth)
         return;
     const unsigned column = reason_column(t->p, t->s, e->path, e->n_path, indent);
     for (uint32_t i = e->path; i < e->path + e->n_path; i++) {
-        if (t->told.at[i])
+        if (t->shown.at[i])
             continue;
-        t->told.at[i] = 1;
+        t->shown.at[i] = 1;
         if (t->premises++ >= MOST_PREMISES) {
             t->left_out++;
             continue;
@@ -629,7 +629,7 @@ static void print_chain(struct telling *t, uint32_t first, uint32_t n)
 {
     const unsigned column = reason_column(t->p, t->s, first, n, 4);
     for (uint32_t i = first; i < first + n; i++)
-        t->told.at[i] = 1;
+        t->shown.at[i] = 1;
     for (uint32_t i = first; i < first + n; i++) {
         print_edge(t->p, t->s, &t->s->a->edge[i], 4, column);
         print_premises(t, i, 1);
@@ -643,7 +643,7 @@ static void print_case(struct telling *t, const struct ins_case *c, uint32_t num
     for (uint32_t i = 0; i < c->n_assumed; i++) {
         ins_buf_text(&text, i ? ", and " : "");
         ins_say_supposed(&text, t->s->h, &t->s->a->edge[c->assumed + i]);
-        t->told.at[c->assumed + i] = 1;
+        t->shown.at[c->assumed + i] = 1;
     }
     ins_buf_text(&text, ". Then:");
     ins_blanks(t->p->b, 4);
@@ -671,11 +671,11 @@ static void print_reasons(const struct page *p, const struct ins_story *s)
     struct telling t = {.p = p, .s = s};
     if (!s->a->n_edges)
         return;
-    if (!ins_vec_u8_reserve(&t.told, s->a->n_edges)) {
+    if (!ins_vec_u8_reserve(&t.shown, s->a->n_edges)) {
         p->b->failed = 1;
         return;
     }
-    memset(t.told.at, 0, s->a->n_edges);
+    memset(t.shown.at, 0, s->a->n_edges);
     ins_buf_char(p->b, '\n');
     if (s->a->n_cycle)
         print_chain(&t, 0, s->a->n_cycle);
@@ -683,7 +683,7 @@ static void print_reasons(const struct page *p, const struct ins_story *s)
     if (t.left_out)
         ins_buf_fmt(p->b, "    … and %u more steps, which the HTML report shows\n",
                     t.left_out);
-    ins_vec_u8_release(&t.told);
+    ins_vec_u8_release(&t.shown);
 }
 
 /* ---- one anomaly ---- */
@@ -725,9 +725,9 @@ static void print_meaning(struct page *p, const struct ins_anomaly *a)
 static void print_moments(const struct page *p, const struct ins_story *s)
 {
     struct ins_buf text = {0};
-    const bool told =
+    const bool timed =
         p->run || (s->a->lost && s->h->txn_end[s->a->lost->txn] >= A_MILLISECOND);
-    if (told && ins_say_moments(&text, s, &p->events)) {
+    if (timed && ins_say_moments(&text, s, &p->events)) {
         ins_blanks(p->b, 4);
         wrapped(p, &text, 4, 4);
         ins_buf_text(p->b, ".\n");

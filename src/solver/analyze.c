@@ -149,7 +149,7 @@ static bool may_expand(const struct ins_solver *s, uint32_t var)
            s->level_stamp[s->level[var]] == s->stamp;
 }
 
-static void settle(struct ins_solver *s, uint32_t var, uint8_t what)
+static void note(struct ins_solver *s, uint32_t var, uint8_t what)
 {
     s->seen[var] = what;
     ins_vec_u32_push(&s->clear, var);
@@ -171,7 +171,7 @@ static bool is_redundant(struct ins_solver *s, uint32_t lit)
         if (l == INS_NO_LIT) {
             s->stack.len -= 2;
             if (s->seen[var] == UNSEEN)
-                settle(s, var, REDUNDANT);
+                note(s, var, REDUNDANT);
             continue;
         }
         const uint32_t next = l >> 1;
@@ -181,7 +181,7 @@ static bool is_redundant(struct ins_solver *s, uint32_t lit)
         if (s->seen[next] == NEEDED || !may_expand(s, next)) {
             for (size_t i = 0; i < s->stack.len; i += 2)
                 if (s->seen[s->stack.at[i]] == UNSEEN)
-                    settle(s, s->stack.at[i], NEEDED);
+                    note(s, s->stack.at[i], NEEDED);
             return false;
         }
         ins_vec_u32_push(&s->stack, next);

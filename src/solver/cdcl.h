@@ -153,7 +153,8 @@ static inline void ins_watch_add(struct ins_solver *s, uint32_t lit, struct ins_
  * watched.  INS_NO_CLAUSE when it is binary or memory ran out. */
 uint32_t ins_clause_add(struct ins_solver *s, const uint32_t *lit, size_t n,
                         uint32_t flags);
-/* A clause from outside, at level 0: duplicates and settled literals are dropped. */
+/* A clause from outside, at level 0: duplicates and literals with a value are dropped.
+ */
 void ins_clause_input(struct ins_solver *s, uint32_t *lit, size_t n);
 /* Forget garbage clauses and close the gaps; references move. */
 void ins_clause_collect(struct ins_solver *s);

@@ -482,7 +482,7 @@ static enum arc_type type_of(const struct ins_survey_facts *f,
                : types[a->type];
 }
 
-/* Is the closed way a cycle of the kind, when it is told as briefly as can be? */
+/* Is the closed way a cycle of the kind, when it is written as briefly as can be? */
 static bool accept(struct ins_survey_graph *g, const struct visit *visit, uint32_t last,
                    const struct link *closing, enum ins_kind kind,
                    enum ins_suffix suffix, struct ins_vec_arc *cycle)

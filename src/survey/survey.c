@@ -13,9 +13,9 @@
 struct survey {
     const struct ins_history *h;
     struct ins_survey_facts f;
-    ins_levels failed; /* those that were asked for and failed */
-    ins_levels told;   /* those of them that something of the survey breaks */
-    bool cut;          /* memory, a limit or the size ended something */
+    ins_levels failed;   /* those that were asked for and failed */
+    ins_levels reported; /* those of them that something of the survey breaks */
+    bool cut;            /* memory, a limit or the size ended something */
     uint32_t most;
     struct ins_result *r;
     uint32_t listed[INS_N_KINDS][INS_N_SUFFIXES];
@@ -241,7 +241,7 @@ static bool needs_missed_row(const struct survey *s, const struct ins_vec_arc *c
 static bool count_anomaly(struct survey *s, enum ins_kind kind, enum ins_suffix suffix,
                           ins_levels broken, uint64_t count)
 {
-    s->told |= broken;
+    s->reported |= broken;
     s->r->count[kind][suffix] += count;
     INS_EACH_LEVEL(l, broken)
         s->r->level[l].kinds |= UINT64_C(1) << kind;
@@ -448,7 +448,7 @@ static bool is_covered(const struct survey *s, const struct ins_anomaly *a)
     INS_EACH_LEVEL(l, s->failed)
         if (s->r->level[l].kinds >> a->kind & 1)
             rest |= INS_LEVEL_BIT(l);
-    if (rest & ~s->told)
+    if (rest & ~s->reported)
         return false;
     for (size_t i = s->first; i < s->r->anomaly.len; i++)
         if (shares_transaction(&s->r->anomaly.at[i], a))
@@ -483,7 +483,7 @@ static void drop_covered(struct survey *s)
 
 /* ---- all ---- */
 
-/* The components that a lost commit has been told of. */
+/* The components that a lost commit has been reported of. */
 static uint8_t *with_lost(const struct survey *s, const struct ins_survey_graph *g)
 {
     uint8_t *with =

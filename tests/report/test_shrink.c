@@ -53,7 +53,7 @@ static bool is_minimal(const struct ins_history *small, const struct ins_anomaly
         do
             ins_part_drop(&p, &c, i++);
         while (by_txn && i < c.op.len && c.txn.at[i] == c.txn.at[first]);
-        ins_part_settle(&p, &c);
+        ins_part_close(&p, &c);
         if (ins_part_build(&p, &c, &less, NULL))
             abort();
         minimal = !same_failure(less, a, level);

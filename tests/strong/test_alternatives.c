@@ -127,7 +127,7 @@ static void add_facts(struct base *b)
     }
 }
 
-static bool settle(struct base *b, struct read *r)
+static bool resolve(struct base *b, struct read *r)
 {
     const bool sure = r->from != INS_NONE;
     for (unsigned i = 0; !sure && i < r->n; i++) {
@@ -182,7 +182,7 @@ static void saturate(struct base *b)
     for (bool more = true; more && !b->contradiction;) {
         more = force_pairs(b);
         for (unsigned i = 0; i < b->n_reads; i++) {
-            more |= settle(b, &b->read[i]);
+            more |= resolve(b, &b->read[i]);
             more |= force(b, &b->read[i]);
         }
         for (unsigned v = 0; v < b->n_nodes; v++)

@@ -1,4 +1,4 @@
-/* settle.c - the reads of one bucket of keys, against its writes.
+/* buckets.c - the reads of one bucket of keys, against its writes.
  *
  * The writes are sorted by key.  A key with few of them is searched through; one with
  * many gets a table of slots by tag.  Where tags are small numbers, as counters are, a
@@ -11,7 +11,7 @@
 enum { SHORT_LIST = 32 }; /* up to so many writers are compared one by one */
 
 /* Where one thread works on one bucket after the other. */
-struct ins_bench {
+struct ins_bucket_room {
     uint32_t *off;   /* by key of the bucket, and one more */
     uint32_t *tag;   /* of its writes, by key */
     ins_txn *txn;    /* of its writes, by key: inside key_writer */
@@ -28,7 +28,7 @@ struct ins_bench {
     } * table;       /* by key of the bucket */
 };
 
-static bool bench_reserve(struct ins_bench *b, uint64_t writes)
+static bool bench_reserve(struct ins_bucket_room *b, uint64_t writes)
 {
     if (writes <= b->room)
         return true;
@@ -43,7 +43,7 @@ static bool bench_reserve(struct ins_bench *b, uint64_t writes)
 }
 
 /* A table for every long list, at most half full. */
-static bool bench_slots(struct ins_bench *b, uint32_t keys)
+static bool bench_slots(struct ins_bucket_room *b, uint32_t keys)
 {
     uint64_t slots = 0;
     for (uint32_t k = 0; k < keys; k++) {
@@ -73,7 +73,7 @@ static bool bench_slots(struct ins_bench *b, uint32_t keys)
     return true;
 }
 
-void ins_bench_free(struct ins_bench *b)
+void ins_bucket_room_free(struct ins_bucket_room *b)
 {
     if (!b)
         return;
@@ -87,26 +87,26 @@ void ins_bench_free(struct ins_bench *b)
 }
 
 /* Sort the bucket's writes by key; tell key_writer and its offsets. */
-static void sort_writes(const struct ins_resolver *r, struct ins_bench *b,
+static void sort_writes(const struct ins_resolver *r, struct ins_bucket_room *b,
                         unsigned bucket)
 {
     const struct ins_bucket *const bk = &r->bucket[bucket];
-    const struct ins_card *card = r->card + bk->card;
+    const struct ins_entry *entry = r->entry + bk->entry;
     const uint64_t n = bk->n_writes;
     const uint32_t first = ins_bucket_key(r, bucket);
     const uint32_t keys = ins_bucket_key(r, bucket + 1) - first;
     memset(b->off, 0, ((size_t)keys + 1) * sizeof *b->off);
     for (uint64_t i = 0; i < n; i++)
-        b->off[card[i].key - first + 1]++;
+        b->off[entry[i].key - first + 1]++;
     for (uint32_t k = 0; k < keys; k++)
         b->off[k + 1] += b->off[k];
     for (uint32_t k = 0; k < keys; k++)
         r->h->key_writer_off[first + k] = bk->writer_at + b->off[k];
     b->txn = r->h->key_writer + bk->writer_at;
     for (uint64_t i = 0; i < n; i++) {
-        const uint32_t place = b->off[card[i].key - first]++;
-        b->tag[place] = card[i].tag;
-        b->txn[place] = card[i].ref;
+        const uint32_t place = b->off[entry[i].key - first]++;
+        b->tag[place] = entry[i].tag;
+        b->txn[place] = entry[i].ref;
     }
     /* off[k] has moved to the end of k, which is the start of k + 1. */
     memmove(b->off + 1, b->off, keys * sizeof *b->off);
@@ -119,7 +119,8 @@ static uint32_t *home_of(const struct table *t, uint32_t tag)
 }
 
 /* The slot of the tag's first write, or the free one where it belongs. */
-static uint32_t *slot_of(const struct ins_bench *b, const struct table *t, uint32_t tag)
+static uint32_t *slot_of(const struct ins_bucket_room *b, const struct table *t,
+                         uint32_t tag)
 {
     uint32_t *s = home_of(t, tag);
     while (*s && !t->direct && b->tag[*s - 1] != tag)
@@ -128,14 +129,15 @@ static uint32_t *slot_of(const struct ins_bench *b, const struct table *t, uint3
 }
 
 /* The place + 1 of the first write with that tag, 0 when there is none. */
-static uint32_t look_up(const struct ins_bench *b, const struct table *t, uint32_t tag)
+static uint32_t look_up(const struct ins_bucket_room *b, const struct table *t,
+                        uint32_t tag)
 {
     if (t->direct)
         return tag <= t->mask ? t->slot[tag] : 0;
     return *slot_of(b, t, tag);
 }
 
-static uint64_t index_list(struct ins_bench *b, uint32_t local)
+static uint64_t index_list(struct ins_bucket_room *b, uint32_t local)
 {
     struct table *const t = &b->table[local];
     uint32_t highest = 0;
@@ -158,7 +160,7 @@ static uint64_t index_list(struct ins_bench *b, uint32_t local)
     return duplicates;
 }
 
-static uint64_t short_duplicates(const struct ins_bench *b, uint32_t local)
+static uint64_t short_duplicates(const struct ins_bucket_room *b, uint32_t local)
 {
     const uint32_t *const tag = b->tag + b->off[local];
     const uint32_t n = b->off[local + 1] - b->off[local];
@@ -194,7 +196,7 @@ static inline bool starts_with_tag(const struct ins_resolver *r, ins_key k,
 
 /* Prepare the lists for look-ups; with hashed tags the count of duplicates may be too
  * high by those that collide, one in 2^32. */
-static bool index_writes(const struct ins_resolver *r, struct ins_bench *b,
+static bool index_writes(const struct ins_resolver *r, struct ins_bucket_room *b,
                          unsigned bucket, uint64_t *duplicates)
 {
     const uint32_t first = ins_bucket_key(r, bucket);
@@ -224,7 +226,7 @@ static bool same_value(const struct ins_history *h, ins_txn t, ins_key k, uint32
     return false;
 }
 
-static bool is_match(const struct ins_resolver *r, const struct ins_card *c, ins_txn t)
+static bool is_match(const struct ins_resolver *r, const struct ins_entry *c, ins_txn t)
 {
     const struct ins_history *h = r->h;
     if (r->check_own && c->ref >= h->txn_op[t] && c->ref < h->txn_op[t + 1])
@@ -232,7 +234,7 @@ static bool is_match(const struct ins_resolver *r, const struct ins_card *c, ins
     return !r->wide || same_value(h, t, c->key, c->ref);
 }
 
-static bool starts_as_read(const struct ins_resolver *r, const struct ins_card *c)
+static bool starts_as_read(const struct ins_resolver *r, const struct ins_entry *c)
 {
     return starts_with_tag(r, c->key, c->tag) &&
            (!r->wide ||
@@ -247,8 +249,8 @@ struct matches {
 };
 
 static struct matches find_matches(const struct ins_resolver *r,
-                                   const struct ins_bench *b, const struct ins_card *c,
-                                   uint32_t local)
+                                   const struct ins_bucket_room *b,
+                                   const struct ins_entry *c, uint32_t local)
 {
     struct matches m = {0, 0, INS_NONE};
     if (b->table[local].slot) {
@@ -295,9 +297,9 @@ static int by_number(const void *a, const void *b)
 
 /* The group of all writers of the value that c read, its own transaction among them. */
 static uint32_t make_group(const struct ins_resolver *r, struct ins_resolve_part *p,
-                           const struct ins_card *c, uint32_t local, uint32_t first)
+                           const struct ins_entry *c, uint32_t local, uint32_t first)
 {
-    const struct ins_bench *b = p->bench;
+    const struct ins_bucket_room *b = p->bench;
     const size_t start = p->group_txn.len;
     ins_vec_u64_push(&p->group_off, start);
     if (starts_as_read(r, c))
@@ -321,9 +323,9 @@ static uint32_t make_group(const struct ins_resolver *r, struct ins_resolve_part
 /* Values whose hashes collide would share a group by its first place; such a read gets
  * a group of its own. */
 static uint32_t group_of(const struct ins_resolver *r, struct ins_resolve_part *p,
-                         const struct ins_card *c, uint32_t local, uint32_t first)
+                         const struct ins_entry *c, uint32_t local, uint32_t first)
 {
-    struct ins_bench *b = p->bench;
+    struct ins_bucket_room *b = p->bench;
     if (r->wide && !same_value(r->h, b->txn[first], c->key, c->ref))
         return make_group(r, p, c, local, first);
     if (!b->group[first])
@@ -331,11 +333,11 @@ static uint32_t group_of(const struct ins_resolver *r, struct ins_resolve_part *
     return b->group[first] - 1;
 }
 
-static void settle_read(const struct ins_resolver *r, struct ins_resolve_part *p,
-                        const struct ins_card *c, uint32_t first_key)
+static void resolve_read(const struct ins_resolver *r, struct ins_resolve_part *p,
+                         const struct ins_entry *c, uint32_t first_key)
 {
     struct ins_history *h = r->h;
-    const struct ins_bench *b = p->bench;
+    const struct ins_bucket_room *b = p->bench;
     const uint32_t local = c->key - first_key;
     const struct matches m = find_matches(r, b, c, local);
     const bool initial = starts_as_read(r, c);
@@ -352,10 +354,10 @@ static void settle_read(const struct ins_resolver *r, struct ins_resolve_part *p
     }
 }
 
-static bool settle_bucket(const struct ins_resolver *r, struct ins_resolve_part *p,
-                          unsigned bucket)
+static bool resolve_bucket(const struct ins_resolver *r, struct ins_resolve_part *p,
+                           unsigned bucket)
 {
-    struct ins_bench *b = p->bench;
+    struct ins_bucket_room *b = p->bench;
     const struct ins_bucket *const bk = &r->bucket[bucket];
     if (!bench_reserve(b, bk->n_writes))
         return false;
@@ -364,34 +366,34 @@ static bool settle_bucket(const struct ins_resolver *r, struct ins_resolve_part 
         return false;
     if (bk->n_writes)
         memset(b->group, 0, bk->n_writes * sizeof *b->group);
-    const struct ins_card *card = r->card + bk->card + bk->n_writes;
+    const struct ins_entry *entry = r->entry + bk->entry + bk->n_writes;
     enum { AHEAD = 16 };
     const uint32_t first = ins_bucket_key(r, bucket);
     for (uint64_t i = 0; i < bk->n_reads; i++) {
         if (i + AHEAD < bk->n_reads) {
-            const struct table *const t = &b->table[card[i + AHEAD].key - first];
+            const struct table *const t = &b->table[entry[i + AHEAD].key - first];
             if (t->slot)
-                __builtin_prefetch(home_of(t, card[i + AHEAD].tag));
+                __builtin_prefetch(home_of(t, entry[i + AHEAD].tag));
         }
-        settle_read(r, p, &card[i], first);
+        resolve_read(r, p, &entry[i], first);
     }
     return true;
 }
 
-static struct ins_bench *new_bench(const struct ins_resolver *r)
+static struct ins_bucket_room *new_bench(const struct ins_resolver *r)
 {
-    struct ins_bench *b = INS_NEW0(struct ins_bench, 1);
+    struct ins_bucket_room *b = INS_NEW0(struct ins_bucket_room, 1);
     if (!b)
         return NULL;
     b->off = INS_NEW(uint32_t, (size_t)r->most_keys + 1);
     b->table = INS_NEW(struct table, r->most_keys);
     if (b->off && b->table)
         return b;
-    ins_bench_free(b);
+    ins_bucket_room_free(b);
     return NULL;
 }
 
-void ins_settle(void *resolver, unsigned i)
+void ins_resolve_buckets(void *resolver, unsigned i)
 {
     struct ins_resolver *r = resolver;
     struct ins_resolve_part *p = &r->part[i];
@@ -401,7 +403,7 @@ void ins_settle(void *resolver, unsigned i)
     unsigned b;
     while (!p->failed && (b = atomic_fetch_add(&r->upcoming, 1)) < r->last &&
            !ins_limit_hit(r->limit))
-        p->failed = !settle_bucket(r, p, b);
+        p->failed = !resolve_bucket(r, p, b);
     p->failed |= p->misread.failed || p->ambiguous.failed || p->group_off.failed ||
                  p->group_txn.failed;
 }
