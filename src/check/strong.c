@@ -165,6 +165,7 @@ static enum ins_status check_level(const struct ins_history *h, enum ins_level l
     const enum ins_status st = ins_engine_init(&j.e, h, level, o->limit, err);
     if (st != INS_OK)
         return st;
+    j.e.threads = o->threads;
     j.order = INS_NEW(uint32_t, j.e.n_nodes);
     l->verdict = j.order ? decide(&j) : INS_UNDECIDED;
     if (l->verdict == INS_UNDECIDED && !l->why)

@@ -66,6 +66,7 @@ INS_VEC(link, struct ins_link);
 struct ins_engine {
     const struct ins_history *h;
     struct ins_limit *limit;
+    unsigned threads; /* to use, 0: as many as there are processors */
     enum ins_level level;
     struct ins_model model; /* of the level: what the steps ask */
     uint32_t split;         /* 1: two nodes a transaction */

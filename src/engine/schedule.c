@@ -7,6 +7,8 @@
  * order is then no answer, but a good start for the search. */
 #include "engine.h"
 
+#include "base/pool.h"
+
 struct plan {
     struct ins_engine *e;
     const double *rank;
@@ -327,52 +329,107 @@ bool ins_schedule(struct ins_engine *e, const double *rank, uint32_t *order)
     return ok && (!p.forced || ins_one_rw(e)) && ins_order_holds(e, order);
 }
 
+/* ---- ranks ---- */
+
+/* Some chains [first, last) of the clocks of what comes after; by thread. */
+struct after {
+    const struct ins_engine *e;
+    unsigned threads;
+    uint32_t width;
+    uint32_t *clock; /* n_nodes * width */
+    double *rank;    /* what these chains add; whole numbers, so their order is free */
+    bool failed;
+};
+
+/* Room for the clocks of a thread, unless four chains take more. */
+enum { AFTER_BYTES = 128 << 20 };
+
+static void add_ranks(struct after *a, uint32_t first, uint32_t last)
+{
+    const struct ins_engine *e = a->e;
+    const uint32_t n = last - first;
+    for (uint32_t v = 0; v < e->n_nodes; v++)
+        for (uint32_t s = 0; s < n; s++)
+            a->clock[(size_t)v * n + s] = ins_chain_end(e, first + s) << e->split;
+    for (uint32_t i = e->n_nodes; i-- > 0;) {
+        const uint32_t v = e->order[i];
+        uint32_t *const c = a->clock + (size_t)v * n;
+        if (!(i & 1023) && ins_limit_hit(e->limit)) {
+            a->failed = true;
+            return;
+        }
+        const ins_txn t = v < e->n_txn_nodes ? ins_node_txn(e, v) : INS_INIT;
+        const uint32_t own = t != INS_INIT ? ins_chain_of(e, t) : INS_NONE;
+        if (own >= first && own < last)
+            c[own - first] = ins_stamp(e, v);
+        struct ins_preds q = ins_preds_of(v);
+        for (uint32_t u; (u = ins_preds_next(e, &q)) != INS_NONE;) {
+            uint32_t *const b = a->clock + (size_t)u * n;
+            for (uint32_t s = 0; s < n; s++)
+                b[s] = b[s] < c[s] ? b[s] : c[s];
+        }
+        const uint32_t *const before = ins_clock(e, v) + first;
+        int64_t sum = 0;
+        for (uint32_t s = 0; s < n; s++) {
+            if (before[s])
+                sum += (int64_t)before[s] + 1 -
+                       (ins_chain_first(e, first + s) << e->split);
+            sum -= (int64_t)(ins_chain_end(e, first + s) << e->split) - c[s];
+        }
+        a->rank[v] += (double)sum;
+    }
+}
+
+static void rank_part(void *context, unsigned i)
+{
+    struct after *const a = (struct after *)context + i;
+    const uint32_t n = a->e->n_chains;
+    for (uint64_t first = (uint64_t)i * a->width; first < n && !a->failed;
+         first += (uint64_t)a->threads * a->width) {
+        const uint64_t last = first + a->width;
+        add_ranks(a, (uint32_t)first, last < n ? (uint32_t)last : n);
+    }
+}
+
+static uint32_t rank_width(const struct ins_engine *e, unsigned threads)
+{
+    const uint32_t share = (e->n_chains + threads - 1) / threads;
+    const uint64_t most = AFTER_BYTES / (sizeof(uint32_t) * ((uint64_t)e->n_nodes + 1));
+    return most >= share ? share : most < 4 ? 4 : (uint32_t)most;
+}
+
 /* How many nodes are known to come before, less how many are known to come after: in a
  * history whose sessions keep pace that grows with time. */
 double *ins_rank(struct ins_engine *e)
 {
-    const uint32_t n = e->n_chains;
-    const uint64_t bytes =
-        ((uint64_t)n * sizeof(uint32_t) + sizeof(double)) * e->n_nodes;
-    if (ins_limit_memory(e->limit, bytes))
-        return NULL;
-    double *rank = INS_NEW(double, e->n_nodes);
-    uint32_t *after = INS_NEW(uint32_t, (size_t)e->n_nodes * n);
-    if (!rank || !after)
-        goto stopped;
-    for (uint32_t v = 0; v < e->n_nodes; v++) {
-        for (uint32_t s = 0; s < n; s++)
-            after[(size_t)v * n + s] = ins_chain_end(e, s) << e->split;
-        if (ins_engine_stop(e, v))
-            goto stopped;
+    enum { MAX_PARTS = 8, SMALL = 1 << 12 };
+    struct after part[MAX_PARTS] = {0};
+    unsigned n = e->n_nodes < SMALL ? 1 : ins_threads(e->threads);
+    n = n < MAX_PARTS ? n : MAX_PARTS;
+    n = n < e->n_chains ? n : e->n_chains ? e->n_chains : 1;
+    const uint32_t width = rank_width(e, n);
+    const size_t cells = (size_t)e->n_nodes * width;
+    bool ok = !ins_limit_memory(
+        e->limit, n * (cells * sizeof(uint32_t) + e->n_nodes * sizeof(double)));
+    for (unsigned i = 0; i < n && ok; i++) {
+        part[i] = (struct after){.e = e, .threads = n, .width = width};
+        part[i].clock = INS_NEW(uint32_t, cells);
+        part[i].rank = INS_NEW0(double, e->n_nodes);
+        ok = part[i].clock && part[i].rank;
     }
-    for (uint32_t i = e->n_nodes; i-- > 0;) {
-        const uint32_t v = e->order[i];
-        uint32_t *a = after + (size_t)v * n;
-        if (ins_engine_stop(e, i))
-            goto stopped;
-        const ins_txn t = v < e->n_txn_nodes ? ins_node_txn(e, v) : INS_INIT;
-        if (t != INS_INIT && ins_chain_of(e, t) != INS_NONE)
-            a[ins_chain_of(e, t)] = ins_stamp(e, v);
-        struct ins_preds q = ins_preds_of(v);
-        for (uint32_t u; (u = ins_preds_next(e, &q)) != INS_NONE;) {
-            uint32_t *b = after + (size_t)u * n;
-            for (uint32_t s = 0; s < n; s++)
-                b[s] = b[s] < a[s] ? b[s] : a[s];
-        }
-        double sum = 0;
-        for (uint32_t s = 0; s < n; s++) {
-            const uint32_t reach = ins_clock(e, v)[s];
-            if (reach)
-                sum += reach + 1 - (ins_chain_first(e, s) << e->split);
-            sum -= (ins_chain_end(e, s) << e->split) - a[s];
-        }
-        rank[v] = sum;
+    if (ok)
+        ins_parallel(n, rank_part, part);
+    double *const rank = part[0].rank;
+    for (unsigned i = 0; i < n; i++) {
+        ok &= !part[i].failed;
+        ins_free(part[i].clock);
+        for (uint32_t v = 0; ok && i && v < e->n_nodes; v++)
+            rank[v] += part[i].rank[v];
+        if (i)
+            ins_free(part[i].rank);
     }
-    ins_free(after);
-    return rank;
-stopped:
+    if (ok)
+        return rank;
     ins_free(rank);
-    ins_free(after);
     return NULL;
 }
