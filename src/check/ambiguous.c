@@ -478,7 +478,7 @@ static enum ins_solver_answer ask(struct weak *w)
         return INS_ANSWER_UNKNOWN;
     ins_solver_hint_order(s, w->pos);
     ins_problem_graph(&w->e, s);
-    ins_problem_feed(&w->p, s);
+    ins_problem_feed(&w->p, NULL, s);
     const enum ins_solver_answer a = ins_solver_solve(s, w->e.limit, &err);
     if (a == INS_ANSWER_SAT)
         adopt(w, s);
@@ -510,7 +510,7 @@ static bool guess(struct weak *w)
         else if (h->has_times)
             rank[v] = -1e300;
     }
-    (void)ins_schedule(e, rank, w->order);
+    (void)ins_schedule(e, rank, true, w->order);
     ins_free(rank);
     for (uint32_t i = 0; i < e->n_nodes; i++)
         w->pos[w->order[i]] = i;

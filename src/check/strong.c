@@ -96,7 +96,7 @@ static double *time_rank(const struct ins_engine *e)
 static bool try_times(struct job *j)
 {
     double *rank = time_rank(&j->e);
-    const bool ok = rank && ins_schedule(&j->e, rank, j->order);
+    const bool ok = rank && ins_schedule(&j->e, rank, false, j->order);
     ins_free(rank);
     return ok;
 }
@@ -126,7 +126,7 @@ static enum ins_verdict search_further(struct job *j, struct ins_vec_u32 *cycle)
     double *rank = ins_rank(e);
     if (!rank)
         return INS_UNDECIDED;
-    const bool ok = ins_schedule(e, rank, j->order);
+    const bool ok = ins_schedule(e, rank, true, j->order);
     ins_free(rank);
     if (ok)
         return pass_with_order(j);

@@ -323,8 +323,10 @@ bool ins_order_holds(struct ins_engine *e, const uint32_t *order);
 bool ins_lists_hold(const struct ins_engine *e, const uint32_t *order);
 /* schedule.c: try to build one that does; `rank` by node says what to prefer.  Always
  * leaves a complete order, topological for the links, in `order`; true when it holds.
- */
-bool ins_schedule(struct ins_engine *e, const double *rank, uint32_t *order);
+ * Without `whole` one that cannot hold is given up early, and the order is that of the
+ * engine. */
+bool ins_schedule(struct ins_engine *e, const double *rank, bool whole,
+                  uint32_t *order);
 /* An estimate of when each node happened, from the clocks; the caller frees it.  NULL
  * when a limit is hit. */
 double *ins_rank(struct ins_engine *e);

@@ -397,7 +397,7 @@ static enum ins_solver_answer ask(struct search *s)
         s->g.pos[s->order[i]] = i;
     ins_solver_hint_order(solver, s->g.pos);
     ins_problem_graph(e, solver);
-    ins_problem_feed(s->p, solver);
+    ins_problem_feed(s->p, NULL, solver);
     const enum ins_solver_answer a = ins_solver_solve(solver, e->limit, &err);
     if (a == INS_ANSWER_SAT)
         adopt(s, solver);

@@ -372,7 +372,8 @@ void ins_problem_release(struct ins_problem *p)
     ins_free(p->hint_kept);
 }
 
-void ins_problem_feed(const struct ins_problem *p, struct ins_solver *s)
+void ins_problem_feed(const struct ins_problem *p, const uint32_t *number,
+                      struct ins_solver *s)
 {
     for (size_t i = 0; i < p->var.len; i++) {
         (void)ins_solver_var(s, p->var.at[i].first_try);
@@ -381,7 +382,8 @@ void ins_problem_feed(const struct ins_problem *p, struct ins_solver *s)
     }
     for (size_t i = 0; i < p->edge.len; i++) {
         const struct ins_cond_edge *d = &p->edge.at[i];
-        ins_solver_edge(s, d->lit, d->from, d->to);
+        ins_solver_edge(s, d->lit, number ? number[d->from] : d->from,
+                        number ? number[d->to] : d->to);
         if (!(i & 4095) && ins_limit_hit(p->e->limit))
             return;
     }

@@ -161,10 +161,12 @@ void ins_problem_end(struct ins_problem *p, enum ins_clause_kind kind, uint32_t 
                      uint32_t pos);
 int ins_problem_edge_var(struct ins_problem *p, uint32_t from, uint32_t to);
 
-/* Hand variables, clauses and edges to a solver.  When a limit is hit this ends
+/* Hand variables, clauses and edges to a solver, nodes by their `number` there (NULL:
+ * as they are).  When a limit is hit this ends
  * half-way: a solver that is given the same limit then answers that it does not know.
  */
-void ins_problem_feed(const struct ins_problem *p, struct ins_solver *s);
+void ins_problem_feed(const struct ins_problem *p, const uint32_t *number,
+                      struct ins_solver *s);
 
 /* The engine's edges as edges that are always there, numbered from 0 in the order of
  * ins_preds.  Ends half-way as ins_problem_feed does. */

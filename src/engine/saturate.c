@@ -310,16 +310,22 @@ static void visit(struct round *q, uint32_t node, bool rules)
             pass_version(q, e->write_ver[i]);
 }
 
-/* Predecessors that did not change since are in the clock already. */
+/* Predecessors that did not change since are in the clock already.  So is what comes
+ * before the first one, of the same session or transaction: that was visited in this
+ * round, and what is in its clock is there with all that was known to be before it. */
 static bool update_clock(struct round *q, uint32_t node)
 {
     const struct ins_engine *e = q->e;
     uint32_t *c = clock_of(e, node);
     bool changed = false;
     struct ins_preds p = ins_preds_of(node);
-    for (uint32_t u; (u = ins_preds_next(e, &p)) != INS_NONE;)
-        if (q->moved[u] >= q->joined[node])
+    const uint32_t first = ins_preds_next(e, &p);
+    for (uint32_t u = first; u != INS_NONE; u = ins_preds_next(e, &p)) {
+        if (q->moved[u] < q->joined[node])
+            continue;
+        if (u == first || u >= e->n_txn_nodes || !ins_reaches(e, u, first))
             changed |= join(c, clock_of(e, u), e->n_chains);
+    }
     q->joined[node] = ++q->tick;
     if (changed)
         q->moved[node] = q->tick;

@@ -26,6 +26,7 @@ struct plan {
     uint32_t n_heap, n_out;
     uint32_t *out;
     uint32_t forced;
+    bool whole; /* go on when nothing can run */
 };
 
 /* ---- the heap of ready nodes ---- */
@@ -166,7 +167,8 @@ static uint32_t pick_forced(const struct plan *p)
     return best;
 }
 
-/* Leaves an incomplete order when there is a cycle or a limit is hit. */
+/* Leaves an incomplete order when there is a cycle, when a limit is hit, and when
+ * everything waits unless the whole is asked for. */
 static void run_all(struct plan *p)
 {
     for (uint32_t v = 0; v < p->e->n_nodes; v++)
@@ -177,8 +179,8 @@ static void run_all(struct plan *p)
             return;
         if (!p->n_heap) {
             const uint32_t v = pick_forced(p);
-            if (v == INS_NONE)
-                return; /* cyclic */
+            if (v == INS_NONE || !p->whole)
+                return; /* cyclic, or no answer */
             p->forced++;
             run_node(p, v);
             continue;
@@ -305,9 +307,10 @@ static bool plan_init(struct plan *p)
     return true;
 }
 
-bool ins_schedule(struct ins_engine *e, const double *rank, uint32_t *order)
+bool ins_schedule(struct ins_engine *e, const double *rank, bool whole, uint32_t *order)
 {
     struct plan p = {.e = e, .rank = rank, .out = order};
+    p.whole = whole || ins_one_rw(e);
     /* arrays by node, version and read, and the successors */
     const uint64_t cells = 6 * (uint64_t)e->n_nodes + 2 * (uint64_t)e->n_vers +
                            2 * (uint64_t)e->n_reads + e->link.len;

@@ -2,6 +2,8 @@
 
 #include "engine/parallel.h"
 
+#include <stdlib.h>
+
 /* How many writers between a version and its reader become variables at a time. */
 enum { PER_READ = 8 };
 
@@ -9,10 +11,13 @@ struct search {
     struct ins_engine *e;
     struct ins_problem *p;
     uint32_t *order, *pos;
-    uint32_t *current;    /* by key: version */
-    uint32_t *previous;   /* by version: the one before it in the run */
-    uint8_t *chosen_read; /* by place of a candidate: chosen by the solver */
-    bool solved;          /* the solver has spoken: choices are in chosen_read */
+    uint32_t *current;        /* by key: version */
+    uint32_t *previous;       /* by version: the one before it in the run */
+    uint8_t *chosen_read;     /* by place of a candidate: chosen by the solver */
+    bool solved;              /* the solver has spoken: choices are in chosen_read */
+    uint32_t *number;         /* by node: its number in `inner`, while that is used */
+    struct ins_vec_u32 inner; /* the nodes that the solver is given, ascending */
+    struct ins_vec_u32 group; /* where those of a session begin there, and the end */
     uint64_t found;
 };
 
@@ -135,11 +140,148 @@ void ins_problem_graph(const struct ins_engine *e, struct ins_solver *s)
     }
 }
 
-/* Take the solver's order and choices over. */
-static void adopt(struct search *s, const struct ins_solver *solver)
+/* ---- the part of the graph that matters ---- */
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool same_chain(const struct ins_engine *e, uint32_t u, uint32_t v)
+{
+    return ins_chain_of(e, ins_node_txn(e, u)) == ins_chain_of(e, ins_node_txn(e, v));
+}
+
+/* The ends of edges that depend on a choice, by session. */
+static void list_inner(struct search *s)
+{
+    const struct ins_vec_cond_edge *edge = &s->p->edge;
+    struct ins_vec_u32 *in = &s->inner;
+    size_t n = 0;
+    in->len = s->group.len = 0;
+    for (size_t i = 0; i < edge->len; i++) {
+        ins_vec_u32_push(in, edge->at[i].from);
+        ins_vec_u32_push(in, edge->at[i].to);
+    }
+    if (in->failed || !in->len)
+        return;
+    qsort(in->at, in->len, sizeof *in->at, by_number);
+    for (size_t i = 0; i < in->len; i++)
+        if (!n || in->at[i] != in->at[n - 1])
+            in->at[n++] = in->at[i];
+    in->len = n;
+    for (size_t i = 0; i < n; i++) {
+        s->number[in->at[i]] = (uint32_t)i;
+        if (!i || !same_chain(s->e, in->at[i - 1], in->at[i]))
+            ins_vec_u32_push(&s->group, (uint32_t)i);
+    }
+    ins_vec_u32_push(&s->group, (uint32_t)n);
+}
+
+/* Are they so few that the solver is better given these alone, and what the clocks know
+ * of their order? */
+static bool find_inner(struct search *s)
 {
     const struct ins_engine *e = s->e;
-    for (uint32_t v = 0; v < e->n_nodes; v++)
+    const uint64_t edges =
+        (uint64_t)e->n_reads + e->link.len + 2 * (uint64_t)e->n_nodes;
+    if (!s->number || !e->clock || !e->by_session || e->has_optional ||
+        s->p->edge.len > e->n_nodes)
+        return false;
+    list_inner(s);
+    return !s->inner.failed && !s->group.failed && s->inner.len &&
+           s->inner.len * s->group.len <= edges;
+}
+
+/* Of each session the last inner node before inner node i: an edge. */
+static void inner_edges(const struct search *s, uint32_t i, struct ins_solver *solver)
+{
+    const uint32_t *const in = s->inner.at;
+    const uint32_t *const clock = ins_clock(s->e, in[i]);
+    for (size_t g = 0; g + 1 < s->group.len; g++) {
+        const uint32_t first = s->group.at[g];
+        const uint32_t c = ins_chain_of(s->e, ins_node_txn(s->e, in[first]));
+        uint32_t lo = first, hi = s->group.at[g + 1];
+        while (lo < hi) {
+            const uint32_t mid = lo + (hi - lo) / 2;
+            if (in[mid] <= clock[c] && mid != i)
+                lo = mid + 1;
+            else
+                hi = mid;
+        }
+        if (lo > first)
+            ins_solver_edge(solver, 0, lo - 1, i);
+    }
+}
+
+static struct ins_solver *inner_solver(struct search *s)
+{
+    const struct ins_problem *p = s->p;
+    const uint32_t n = (uint32_t)s->inner.len;
+    struct ins_solver *solver = ins_solver_new(n);
+    uint32_t *hint = INS_NEW(uint32_t, n);
+    if (!solver || !hint) {
+        ins_solver_free(solver);
+        ins_free(hint);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        hint[i] = s->pos[s->inner.at[i]];
+    ins_solver_hint_order(solver, hint);
+    ins_free(hint);
+    for (uint32_t i = 0; i < n; i++)
+        inner_edges(s, i, solver);
+    ins_problem_feed(p, s->number, solver);
+    return solver;
+}
+
+/* An order of all nodes that has the edges which are on, near the one there is. */
+static bool order_all(struct search *s, const struct ins_solver *solver)
+{
+    struct ins_engine *e = s->e;
+    const struct ins_vec_cond_edge *edge = &s->p->edge;
+    const size_t kept = e->link.len;
+    struct ins_vec_u32 cycle = {0};
+    for (size_t i = 0; i < edge->len; i++)
+        if (!edge->at[i].lit || ins_solver_true(solver, edge->at[i].lit))
+            ins_engine_link(e, edge->at[i].from, edge->at[i].to, 0);
+    memcpy(e->order, s->order, e->n_nodes * sizeof *e->order);
+    const bool ok = !e->failed && ins_topo(e, &cycle) && !e->failed;
+    memcpy(s->order, e->order, e->n_nodes * sizeof *e->order);
+    while (e->link.len > kept) {
+        const struct ins_link *l = &e->link.at[--e->link.len];
+        e->link_head[l->to] = l->next;
+    }
+    ins_vec_u32_release(&cycle);
+    return ok;
+}
+
+/* ---- the whole ---- */
+
+static struct ins_solver *full_solver(const struct search *s)
+{
+    const struct ins_engine *e = s->e;
+    /* an edge takes some forty bytes in the solver */
+    const uint64_t edges =
+        (uint64_t)e->n_reads + e->link.len + 2 * (uint64_t)e->n_nodes;
+    struct ins_solver *solver =
+        ins_limit_memory(e->limit, 40 * edges) ? NULL : ins_solver_new(e->n_nodes);
+    if (!solver)
+        return NULL;
+    ins_solver_hint_order(solver, s->pos);
+    ins_problem_graph(e, solver);
+    ins_problem_feed(s->p, NULL, solver);
+    return solver;
+}
+
+/* Take the solver's order and choices over. */
+static bool adopt(struct search *s, const struct ins_solver *solver, bool inner)
+{
+    const struct ins_engine *e = s->e;
+    if (inner && !order_all(s, solver))
+        return false;
+    for (uint32_t v = 0; !inner && v < e->n_nodes; v++)
         s->order[ins_solver_position(solver, v)] = v;
     for (ins_txn t = 0; e->has_optional && t < e->h->n_txns; t++)
         if (s->p->count_var[t])
@@ -149,6 +291,7 @@ static void adopt(struct search *s, const struct ins_solver *solver)
         s->chosen_read[x] =
             s->p->from_var[x] && ins_solver_true(solver, (int)s->p->from_var[x]);
     s->solved = true;
+    return true;
 }
 
 static enum ins_verdict loop(struct search *s)
@@ -161,20 +304,14 @@ static enum ins_verdict loop(struct search *s)
             return INS_UNDECIDED;
         if (!s->found && s->solved)
             return ins_order_holds(e, s->order) ? INS_PASS : INS_UNDECIDED;
-        /* an edge takes some forty bytes in the solver */
-        const uint64_t edges =
-            (uint64_t)e->n_reads + e->link.len + 2 * (uint64_t)e->n_nodes;
-        struct ins_solver *solver =
-            ins_limit_memory(e->limit, 40 * edges) ? NULL : ins_solver_new(e->n_nodes);
+        const bool inner = find_inner(s);
+        struct ins_solver *solver = inner ? inner_solver(s) : full_solver(s);
         if (!solver)
             return INS_UNDECIDED;
-        ins_solver_hint_order(solver, s->pos);
-        ins_problem_graph(e, solver);
-        ins_problem_feed(s->p, solver);
         struct ins_error err = {0};
-        const enum ins_solver_answer a = ins_solver_solve(solver, e->limit, &err);
-        if (a == INS_ANSWER_SAT)
-            adopt(s, solver);
+        enum ins_solver_answer a = ins_solver_solve(solver, e->limit, &err);
+        if (a == INS_ANSWER_SAT && !adopt(s, solver, inner))
+            a = INS_ANSWER_UNKNOWN;
         ins_solver_free(solver);
         if (a == INS_ANSWER_UNKNOWN)
             return INS_UNDECIDED;
@@ -196,6 +333,7 @@ enum ins_verdict ins_search(struct ins_engine *e, uint32_t *order,
     s.current = INS_NEW(uint32_t, e->h->n_keys);
     s.previous = INS_NEW(uint32_t, e->n_vers);
     s.chosen_read = INS_NEW0(uint8_t, places);
+    s.number = INS_NEW(uint32_t, e->n_nodes); /* without it: the whole graph */
     enum ins_verdict v = INS_UNDECIDED;
     if (s.pos && s.current && s.previous && s.chosen_read) {
         for (uint32_t i = 0; i < e->n_nodes; i++)
@@ -209,5 +347,8 @@ enum ins_verdict ins_search(struct ins_engine *e, uint32_t *order,
     ins_free(s.current);
     ins_free(s.previous);
     ins_free(s.chosen_read);
+    ins_free(s.number);
+    ins_vec_u32_release(&s.inner);
+    ins_vec_u32_release(&s.group);
     return v;
 }
