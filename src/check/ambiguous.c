@@ -621,6 +621,7 @@ static enum ins_status try_strong(const struct ins_history *h,
                                   struct ins_result *r, struct ins_error *err)
 {
     struct ins_strong_options some = *o;
+    some.looked = true;
     /* repeated reads that disagree break ra and what the strong engine assumes */
     if (r->level[INS_SER].verdict == INS_FAIL)
         return INS_OK;

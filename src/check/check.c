@@ -318,6 +318,7 @@ static enum ins_status check_rest(struct run *c)
     const size_t first = c->r->anomaly.len;
     if (weak)
         st = ins_ambiguous_check(c->h, &o, c->r, c->err);
+    o.looked = weak != 0;
     if (st == INS_OK && o.levels != weak)
         st = ins_strong_check(c->h, &o, c->r, c->err);
     ins_tell_once(c->r, first);

@@ -3,6 +3,7 @@
 #include "certificate/certificate.h"
 #include "engine/search.h"
 #include "explain/anomaly.h"
+#include "witness/frontier.h"
 #include "witness/view.h"
 #include "witness/window.h"
 
@@ -244,7 +245,7 @@ static bool has_many_candidates(const struct ins_history *h)
     return candidates > FEW_CANDIDATES * (uint64_t)h->n_ambiguous;
 }
 
-static bool find_witness(const struct ins_script *s, enum ins_level level,
+static bool find_witness(const struct ins_script *s, enum ins_level level, bool quick,
                          const struct ins_strong_options *o, struct ins_result *r)
 {
     const struct ins_model m = ins_model_of(level);
@@ -252,7 +253,9 @@ static bool find_witness(const struct ins_script *s, enum ins_level level,
         .split = m.split, .exclusive = m.apart, .real_time = m.real_time};
     struct ins_vec_u32 step = {0};
     const int64_t start = ins_now_ns();
-    const bool found = ins_window_search(s, how, o->limit, &step);
+    const bool found =
+        (quick && !s->h->has_times && ins_frontier_search(s, how, o->limit, &step)) ||
+        ins_window_search(s, how, quick, o->limit, &step);
     if (found) {
         struct ins_certificate *c =
             o->certificate ? ins_certificate_get(r, s->h) : NULL;
@@ -283,7 +286,7 @@ static bool wants_witness(const struct ins_history *h, const struct ins_result *
 
 /* Where values repeat a lot, a witness by value is easier to find than a choice among
  * the candidates.  From strong to weak; one is enough for all below it. */
-static void find_witnesses(const struct ins_history *h,
+static void find_witnesses(const struct ins_history *h, bool quick,
                            const struct ins_strong_options *o, struct ins_result *r)
 {
     struct ins_script s;
@@ -292,7 +295,7 @@ static void find_witnesses(const struct ins_history *h,
         return;
     if (ins_script_init(&s, h, false, o->limit))
         INS_EACH_LEVEL_DOWN(level, o->levels) {
-            if (wants_witness(h, r, level) && !find_witness(&s, level, o, r) &&
+            if (wants_witness(h, r, level) && !find_witness(&s, level, quick, o, r) &&
                 ins_limit_hit(o->limit))
                 break;
         }
@@ -326,6 +329,8 @@ void ins_view_levels(const struct ins_history *h, const struct ins_strong_option
         ins_levels_of(INS_BASE(RC) | INS_BASE(RA) | INS_BASE(CC) | INS_BASE(PSI),
                       INS_AS_IS);
     struct ins_script s;
+    /* What a stronger level shows soon need not be searched for the weaker ones. */
+    find_witnesses(h, true, o, r);
     if (!levels || !h->n_ambiguous || h->has_lists || h->statements.n)
         return;
     if (ins_script_init(&s, h, true, o->limit))
@@ -409,8 +414,9 @@ enum ins_status ins_strong_check(const struct ins_history *h,
                                  struct ins_result *r, struct ins_error *err)
 {
     const size_t first = r->anomaly.len;
-    ins_view_levels(h, o, r);
-    find_witnesses(h, o, r);
+    if (!o->looked)
+        ins_view_levels(h, o, r);
+    find_witnesses(h, false, o, r);
     INS_EACH_LEVEL_DOWN(level, o->levels) {
         if (!ins_model_of(level).versions || r->level[level].verdict != INS_NOT_ASKED)
             continue;

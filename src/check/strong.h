@@ -16,6 +16,7 @@ struct ins_strong_options {
     struct ins_limit *limit; /* may be NULL */
     unsigned threads;
     bool certificate; /* fill r->certificate */
+    bool looked;      /* ins_view_levels was called */
 };
 
 /* Fill r->level for the levels asked that ask for version orders and have no verdict
@@ -31,8 +32,9 @@ enum ins_status ins_ambiguous_check(const struct ins_history *h,
                                     const struct ins_strong_options *o,
                                     struct ins_result *r, struct ins_error *err);
 
-/* Where values repeat: find witnesses for those of rc, ra, cc and psi that are asked
- * for.  Quick; leaves open what it does not find. */
+/* Where values repeat: find witnesses for the levels that are asked for, of the strong
+ * ones where that is quick, then for those of rc, ra, cc and psi that are left.  Leaves
+ * open what it does not find. */
 void ins_view_levels(const struct ins_history *h, const struct ins_strong_options *o,
                      struct ins_result *r);
 

@@ -10,6 +10,10 @@
  * behind, keeps the front of it, where nothing that is still to come can interfere, and
  * goes on.
  *
+ * Without times sessions are taken to go on side by side from where the run so far has
+ * brought them.  That guess is good for a few transactions of each session, however far
+ * they drift apart in the whole history, and it is made anew for every window.
+ *
  * One window as a problem for the solver.  Nodes are steps, and beside them a chain of
  * marks, one a rank: the mark of a transaction is after it, and before those that must
  * come after all of its rank and lower.  Variables: "step x is before step y", for
@@ -36,13 +40,8 @@ enum {
     /* work for the solver, in its ticks, before a window is given up */
     TICKS = 10 * 1000 * 1000,
     N_PLACES = 64,
-    SIZE = 5, /* of a window, in slacks */
-};
-
-struct place {
-    size_t n_steps;
-    uint32_t taken;
-    struct ins_vec_u32 member;
+    SIZE = 5,      /* of a window, in slacks */
+    FREE_SIZE = 4, /* the same without times */
 };
 
 struct writer {
@@ -56,20 +55,17 @@ struct search {
     struct ins_limit *limit;
     struct ins_vec_u32 *step; /* the run so far */
 
-    uint32_t n; /* transactions that count or may count, by rank: */
-    ins_txn *by_rank;
-    uint32_t *rank; /* by transaction */
-    uint32_t
-        *ended; /* by rank, for real time: ranks below this are of an earlier time */
-    uint32_t slack;
-
     uint32_t *current; /* by key: value */
     uint8_t *state;    /* by transaction */
-    uint32_t taken;    /* ranks below this are in the window, or were */
+    ins_txn *next;     /* by session: the first that is not done */
+    uint32_t n_left;   /* transactions that are not done */
+    uint32_t slack;
 
     /* the window */
     struct ins_vec_u32 member;          /* transactions, by rank */
-    uint32_t *number;                   /* by transaction: its number there */
+    uint32_t *rank;                     /* by transaction: its number there */
+    uint32_t *last;                     /* by session: its latest member so far */
+    ins_txn *cursor;                    /* by session: the next that is not in it */
     struct writer *writer;              /* by key of the window */
     uint32_t *key_of, *key_off, n_keys; /* key_of: by key, its number in the window */
     uint32_t *key_stamp, stamp;
@@ -82,9 +78,10 @@ struct search {
     bool satisfied; /* the clause under construction holds anyway */
     bool failed;
 
-    struct place place[N_PLACES];   /* the latest ones, in turn */
+    size_t place[N_PLACES]; /* lengths of the run where windows began, in turn */
     uint32_t n_places, first_place; /* the next one's number, the earliest's */
     uint32_t level;                 /* how often this place was tried */
+    bool too_hard;                  /* the last window was given up */
     struct ins_rng rng;
 };
 
@@ -93,7 +90,18 @@ struct search {
 /* All of lower rank than the answer come before rank r and higher. */
 static uint32_t far_below(const struct search *q, uint32_t r)
 {
-    return r > q->slack ? r - q->slack : 0;
+    return q->s->h->has_times && r > q->slack ? r - q->slack : 0;
+}
+
+static bool reaches_end(const struct search *q)
+{
+    return q->member.len == q->n_left;
+}
+
+/* Without times: the node of the horizon, behind which reads are open. */
+static uint32_t horizon(const struct search *q)
+{
+    return (uint32_t)q->member.len << q->how.split;
 }
 
 /* Did t end, as far as anybody knows? */
@@ -107,8 +115,8 @@ static bool known_before(const struct search *q, ins_txn a, ins_txn b)
     const uint32_t *session = q->s->h->txn_session;
     return (session[a] == session[b] && a < b) ||
            q->rank[a] < far_below(q, q->rank[b]) ||
-           (q->how.real_time && q->rank[a] < q->ended[q->rank[b]] &&
-            has_end(q->s->h, a));
+           (q->how.real_time && has_end(q->s->h, a) &&
+            q->s->h->txn_end[a] < q->s->h->txn_begin[b]);
 }
 
 static uint32_t node_begin(const struct search *q, uint32_t member)
@@ -129,17 +137,9 @@ static bool is_past(const struct search *q, uint32_t node)
 /* The literals of what is always or never so. */
 enum { ALWAYS = INT32_MAX, NEVER = -INT32_MAX };
 
-/* Node x is before node y; they belong to different members. */
-static int lit_before(struct search *q, uint32_t x, uint32_t y)
+/* Node x is before node y. */
+static int lit_pair(struct search *q, uint32_t x, uint32_t y)
 {
-    const ins_txn a = q->member.at[x >> q->how.split];
-    const ins_txn b = q->member.at[y >> q->how.split];
-    if (is_past(q, y))
-        return NEVER;
-    if (is_past(q, x) || known_before(q, a, b))
-        return ALWAYS;
-    if (known_before(q, b, a))
-        return NEVER;
     const uint32_t lo = x < y ? x : y, hi = x < y ? y : x;
     const uint32_t id = ins_number_map_add(&q->pair, (uint64_t)lo << 32 | hi);
     if (id == INS_NONE) {
@@ -158,6 +158,20 @@ static int lit_before(struct search *q, uint32_t x, uint32_t y)
     }
     const int var = (int)q->pair_var.at[id];
     return x < y ? var : -var;
+}
+
+/* The same of steps of different members, of which something may be known. */
+static int lit_before(struct search *q, uint32_t x, uint32_t y)
+{
+    const ins_txn a = q->member.at[x >> q->how.split];
+    const ins_txn b = q->member.at[y >> q->how.split];
+    if (is_past(q, y))
+        return NEVER;
+    if (is_past(q, x) || known_before(q, a, b))
+        return ALWAYS;
+    if (known_before(q, b, a))
+        return NEVER;
+    return lit_pair(q, x, y);
 }
 
 /* ---- clauses ---- */
@@ -189,6 +203,13 @@ static void clause_end(struct search *q)
 static void clause_unless_counts(struct search *q, uint32_t m)
 {
     clause_add(q, q->count_var[m] ? -q->count_var[m] : NEVER);
+}
+
+/* "Member m is behind the horizon", where that is possible. */
+static void clause_unless_open(struct search *q, uint32_t m)
+{
+    const bool bound = q->s->h->has_times || reaches_end(q) || m < q->slack;
+    clause_add(q, bound ? NEVER : lit_pair(q, horizon(q), node_begin(q, m)));
 }
 
 /* With `from`, the read of key and value by member m is from member c, or from the run
@@ -223,6 +244,7 @@ static void add_read(struct search *q, uint32_t m, struct ins_access what)
         if (!ready) {
             clause_start(q);
             clause_unless_counts(q, m);
+            clause_unless_open(q, m);
             clause_end(q);
         }
         return;
@@ -246,6 +268,7 @@ static void add_read(struct search *q, uint32_t m, struct ins_access what)
     for (size_t i = 0; i < n; i++)
         clause_add(q, from[i]);
     clause_unless_counts(q, m);
+    clause_unless_open(q, m);
     clause_end(q);
 }
 
@@ -267,12 +290,66 @@ static void add_conflicts(struct search *q)
 
 /* ---- the window ---- */
 
-/* Take transactions in until there are `size` of them. */
+/* When t ended. */
+static int64_t when(const struct ins_history *h, ins_txn t)
+{
+    return h->txn_end[t] != INS_NO_TIME ? h->txn_end[t] : h->txn_begin[t];
+}
+
+/* The first of its session from t on that counts or may count, or the session's end. */
+static ins_txn next_counted(const struct ins_script *s, uint32_t session, ins_txn t)
+{
+    const ins_txn end = s->h->session_first[session + 1];
+    while (t < end && !s->counts[t] && !s->may_count[t])
+        t++;
+    return t;
+}
+
+/* When t of `session` is expected; `ahead` of its session are in the window already. */
+static int64_t expected(const struct search *q, uint32_t session, ins_txn t,
+                        uint32_t ahead)
+{
+    const struct ins_history *h = q->s->h;
+    if (q->state[t] == BEGUN)
+        return INT64_MIN;
+    if (h->has_times)
+        return when(h, t);
+    const uint32_t n = h->session_first[session + 1] - h->session_first[session];
+    return ((2 * (int64_t)ahead + 1) << 32) / n;
+}
+
+/* Take in the next `size` transactions: those of each session in order. */
 static void fill_window(struct search *q, uint32_t size)
 {
-    while (q->member.len < size && q->taken < q->n)
-        ins_vec_u32_push(&q->member, q->by_rank[q->taken++]);
-    q->failed |= q->member.failed != 0;
+    const uint32_t n = q->s->h->n_sessions;
+    q->member.len = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        q->cursor[i] = q->next[i];
+        q->last[i] = 0;
+    }
+    while (q->member.len < size && q->member.len < q->n_left) {
+        uint32_t best = INS_NONE;
+        int64_t least = INT64_MAX;
+        for (uint32_t i = 0; i < n; i++) {
+            const ins_txn t = q->cursor[i];
+            if (t == q->s->h->session_first[i + 1])
+                continue;
+            const int64_t at = expected(q, i, t, q->last[i]);
+            if (best == INS_NONE || at < least) {
+                least = at;
+                best = i;
+            }
+        }
+        const ins_txn t = q->cursor[best];
+        q->cursor[best] = next_counted(q->s, best, t + 1);
+        q->last[best]++;
+        q->rank[t] = (uint32_t)q->member.len;
+        ins_vec_u32_push(&q->member, t);
+        if (q->member.failed) {
+            q->failed = true;
+            return;
+        }
+    }
 }
 
 /* Number the keys that are written in the window, and list their writers. */
@@ -312,47 +389,61 @@ static bool index_writers(struct search *q)
     return true;
 }
 
-/* The members that must all be before rank r, by real time where `ended`: they are the
- * first ones. */
-static uint32_t members_before(const struct search *q, uint32_t r, bool ended)
+/* How many of the first members must all be before member i, by real time where
+ * `ended`. */
+static uint32_t members_before(const struct search *q, uint32_t i, bool ended)
 {
-    const uint32_t below = ended ? q->ended[r] : far_below(q, r);
+    const struct ins_history *h = q->s->h;
+    if (!ended)
+        return far_below(q, i);
     uint32_t n = 0;
-    while (n < q->member.len && q->rank[q->member.at[n]] < below)
+    const int64_t begin = h->txn_begin[q->member.at[i]];
+    while (n < i && begin != INS_NO_TIME && when(h, q->member.at[n]) < begin)
         n++;
     return n;
 }
 
-/* Sessions, begin before commit, and two chains of marks: everybody is before his mark
- * in the first, who has ended before that in the second. */
+/* Two chains of marks: everybody is before his mark in the first, who has ended before
+ * that in the second. */
+static void add_marks(struct search *q, uint32_t i)
+{
+    const uint32_t m = (uint32_t)q->member.len;
+    for (uint32_t chain = 0; chain < 1u + q->how.real_time; chain++) {
+        const uint32_t first = (m << q->how.split) + chain * m;
+        const uint32_t n = members_before(q, i, chain == 1);
+        if (chain == 0 || has_end(q->s->h, q->member.at[i]))
+            ins_solver_edge(q->solver, 0, node_commit(q, i), first + i);
+        if (i > 0)
+            ins_solver_edge(q->solver, 0, first + i - 1, first + i);
+        if (n > 0 && !is_past(q, node_begin(q, i)))
+            ins_solver_edge(q->solver, 0, first + n - 1, node_begin(q, i));
+    }
+}
+
+/* Sessions, begin before commit, and what times or the horizon say. */
 static void add_known(struct search *q)
 {
-    const uint32_t m = (uint32_t)q->member.len, marks = m << q->how.split;
-    const uint32_t *session = q->s->h->txn_session;
+    const uint32_t m = (uint32_t)q->member.len;
+    memset(q->last, 0xff, q->s->h->n_sessions * sizeof *q->last);
     for (uint32_t i = 0; i < m; i++) {
         const ins_txn t = q->member.at[i];
+        uint32_t *last = &q->last[q->s->h->txn_session[t]];
         if (q->how.split)
             ins_solver_edge(q->solver, 0, node_begin(q, i), node_commit(q, i));
-        for (uint32_t j = 0; j < m; j++)
-            if (session[q->member.at[j]] == session[t] && q->member.at[j] < t)
-                ins_solver_edge(q->solver, 0, node_commit(q, j), node_begin(q, i));
-        for (uint32_t chain = 0; chain < 1u + q->how.real_time; chain++) {
-            const uint32_t first = marks + chain * m;
-            const uint32_t n = members_before(q, q->rank[t], chain == 1);
-            if (chain == 0 || has_end(q->s->h, t))
-                ins_solver_edge(q->solver, 0, node_commit(q, i), first + i);
-            if (i > 0)
-                ins_solver_edge(q->solver, 0, first + i - 1, first + i);
-            if (n > 0 && !is_past(q, node_begin(q, i)))
-                ins_solver_edge(q->solver, 0, first + n - 1, node_begin(q, i));
-        }
+        if (*last != INS_NONE)
+            ins_solver_edge(q->solver, 0, node_commit(q, *last), node_begin(q, i));
+        *last = i;
+        if (q->s->h->has_times)
+            add_marks(q, i);
+        else if (i < q->slack && !reaches_end(q))
+            ins_solver_edge(q->solver, 0, node_commit(q, i), horizon(q));
     }
 }
 
 static uint32_t n_nodes(const struct search *q)
 {
     const uint32_t m = (uint32_t)q->member.len;
-    return (m << q->how.split) + m * (1u + q->how.real_time);
+    return (m << q->how.split) + (q->s->h->has_times ? m * (1u + q->how.real_time) : 1);
 }
 
 /* Where to start from: the order of ranks, blurred when that has failed. */
@@ -364,7 +455,8 @@ static void hint(struct search *q)
     for (uint32_t v = 0; position && v < nodes; v++)
         position[v] = v < steps ? (v >> q->how.split) * 3 + (v & q->how.split) +
                                       ins_rng_below(&q->rng, blur)
-                                : (v - steps) % m * 3 + 2;
+                      : q->s->h->has_times ? (v - steps) % m * 3 + 2
+                                           : 2 * m;
     if (position)
         ins_solver_hint_order(q->solver, position);
     else
@@ -375,13 +467,24 @@ static void hint(struct search *q)
 /* Reads of ranks below the answer cannot depend on what is beyond the window. */
 static uint32_t closed_below(const struct search *q)
 {
-    return q->taken == q->n ? q->n : far_below(q, q->taken);
+    const uint32_t m = (uint32_t)q->member.len;
+    return reaches_end(q) || !q->s->h->has_times ? m : far_below(q, m);
 }
 
 /* Nobody whose reads are still open can come before ranks below the answer. */
 static uint32_t front_below(const struct search *q)
 {
-    return q->taken == q->n ? q->n : far_below(q, closed_below(q));
+    const uint32_t m = (uint32_t)q->member.len;
+    return reaches_end(q) || !q->s->h->has_times ? m : far_below(q, closed_below(q));
+}
+
+/* How many steps are taken over at most: without times, those of `slack` transactions
+ * are before the horizon. */
+static uint32_t front_steps(const struct search *q)
+{
+    const uint32_t m =
+        reaches_end(q) || q->s->h->has_times ? (uint32_t)q->member.len : q->slack / 2;
+    return m << q->how.split;
 }
 
 static void build(struct search *q)
@@ -397,7 +500,7 @@ static void build(struct search *q)
     }
     for (uint32_t i = 0; i < m && !q->failed && !ins_limit_hit(q->limit); i++) {
         const ins_txn t = q->member.at[i];
-        if (q->state[t] == BEGUN || q->rank[t] >= closed)
+        if (q->state[t] == BEGUN || i >= closed)
             continue;
         for (uint32_t r = s->read_off[t]; r < s->read_off[t + 1]; r++)
             add_read(q, i, s->read[r]);
@@ -407,19 +510,24 @@ static void build(struct search *q)
 
 /* ---- taking the front over ---- */
 
-static void run_step(struct search *q, uint32_t node)
+/* t has run, or is left out. */
+static void finish(struct search *q, ins_txn t)
+{
+    const uint32_t session = q->s->h->txn_session[t];
+    q->state[t] = DONE;
+    q->next[session] = next_counted(q->s, session, t + 1);
+    q->n_left--;
+}
+
+static void run_step(struct search *q, ins_txn t, bool commits)
 {
     const struct ins_script *s = q->s;
-    const uint32_t i = node >> q->how.split;
-    const ins_txn t = q->member.at[i];
-    const bool commits = !q->how.split || (node & 1);
-    if (q->count_var[i] && !ins_solver_true(q->solver, q->count_var[i])) {
-        q->state[t] = DONE;
+    if (!commits) {
+        q->state[t] = BEGUN;
         return;
     }
-    ins_vec_u32_push(q->step, t << 1 | (q->how.split && commits));
-    q->state[t] = commits ? DONE : BEGUN;
-    for (uint32_t w = s->write_off[t]; commits && w < s->write_off[t + 1]; w++)
+    finish(q, t);
+    for (uint32_t w = s->write_off[t]; w < s->write_off[t + 1]; w++)
         q->current[s->write[w].key] = s->write[w].value;
 }
 
@@ -427,31 +535,36 @@ static void run_step(struct search *q, uint32_t node)
 static bool take_front(struct search *q)
 {
     const uint32_t m = (uint32_t)q->member.len, nodes = n_nodes(q);
-    const uint32_t closed = front_below(q);
+    const uint32_t closed = front_below(q), most = front_steps(q);
+    const bool open = !q->s->h->has_times && !reaches_end(q);
     uint32_t *order = INS_NEW(uint32_t, nodes);
     if (!order)
         return false;
     for (uint32_t v = 0; v < nodes; v++)
         order[ins_solver_position(q->solver, v)] = v;
-    bool moved = false;
-    for (uint32_t i = 0; i < nodes; i++) {
-        if (order[i] >= m << q->how.split || is_past(q, order[i]))
+    uint32_t moved = 0;
+    for (uint32_t at = 0; at < nodes && moved < most; at++) {
+        const uint32_t i = order[at] >> q->how.split;
+        if (open && order[at] == horizon(q))
+            break;
+        if (i >= m || is_past(q, order[at]))
             continue;
-        const ins_txn t = q->member.at[order[i] >> q->how.split];
-        if (q->rank[t] >= closed)
+        const ins_txn t = q->member.at[i];
+        if (i >= closed)
             break;
         if (q->state[t] == DONE)
             continue;
-        run_step(q, order[i]);
-        moved = true;
+        if (q->count_var[i] && !ins_solver_true(q->solver, q->count_var[i])) {
+            finish(q, t);
+        } else {
+            const bool commits = !q->how.split || (order[at] & 1);
+            ins_vec_u32_push(q->step, t << 1 | (q->how.split && commits));
+            run_step(q, t, commits);
+        }
+        moved++;
     }
     ins_free(order);
-    size_t left = 0;
-    for (size_t i = 0; i < q->member.len; i++)
-        if (q->state[q->member.at[i]] != DONE)
-            q->member.at[left++] = q->member.at[i];
-    q->member.len = left;
-    return moved && !q->step->failed;
+    return moved > 0 && !q->step->failed;
 }
 
 /* Solve one window. */
@@ -467,9 +580,12 @@ static bool solve(struct search *q, uint32_t size)
     q->solver = ins_solver_new(n_nodes(q));
     if (q->solver && q->count_var && index_writers(q)) {
         build(q);
-        ins_solver_budget(q->solver, (uint64_t)TICKS * (1 + q->level));
+        ins_solver_budget(q->solver,
+                          (uint64_t)(q->s->h->has_times ? TICKS : TICKS / 4) *
+                              (1 + q->level));
         struct ins_error err = {0};
         const enum ins_solver_answer a = ins_solver_solve(q->solver, q->limit, &err);
+        q->too_hard = a == INS_ANSWER_UNKNOWN;
         ok = !q->failed && a == INS_ANSWER_SAT && take_front(q);
     }
     ins_solver_free(q->solver);
@@ -477,112 +593,64 @@ static bool solve(struct search *q, uint32_t size)
     return ok;
 }
 
-/* ---- ranks ---- */
-
-struct ranked {
-    int64_t at;
-    ins_txn t;
-};
-
-static int compare_ranked(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    return x->t < y->t ? -1 : x->t > y->t;
-}
-
-/* When t ended; without times, how far its session had come. */
-static int64_t when(const struct ins_history *h, ins_txn t)
-{
-    if (h->has_times && h->txn_end[t] != INS_NO_TIME)
-        return h->txn_end[t];
-    if (h->has_times)
-        return h->txn_begin[t];
-    const uint32_t s = h->txn_session[t], first = h->session_first[s];
-    const int64_t done = 2 * (int64_t)(t - first) + 1;
-    return (done << 24) / (h->session_first[s + 1] - first);
-}
-
-/* By rank: how many ranks are of a time before its begin.  Who had ended by then is
- * among them. */
-static void fill_ended(struct search *q)
-{
-    const struct ins_history *h = q->s->h;
-    for (uint32_t r = 0; r < q->n; r++) {
-        const int64_t begin = h->txn_begin[q->by_rank[r]];
-        uint32_t lo = 0, hi = begin == INS_NO_TIME ? 0 : q->n;
-        while (lo < hi) {
-            const uint32_t mid = lo + (hi - lo) / 2;
-            if (when(h, q->by_rank[mid]) < begin)
-                lo = mid + 1;
-            else
-                hi = mid;
-        }
-        q->ended[r] = lo;
-    }
-}
-
-static bool rank_all(struct search *q)
-{
-    const struct ins_history *h = q->s->h;
-    struct ranked *by = INS_NEW(struct ranked, h->n_txns);
-    if (!by)
-        return false;
-    for (ins_txn t = 1; t < h->n_txns; t++)
-        if (q->s->counts[t] || q->s->may_count[t])
-            by[q->n++] = (struct ranked){when(h, t), t};
-    qsort(by, q->n, sizeof *by, compare_ranked);
-    for (uint32_t r = 0; r < q->n; r++) {
-        q->by_rank[r] = by[r].t;
-        q->rank[by[r].t] = r;
-    }
-    ins_free(by);
-    if (q->how.real_time)
-        fill_ended(q);
-    return true;
-}
-
 /* ---- the whole ---- */
 
 /* Before a window is solved: where the search can come back to. */
 static void save_place(struct search *q)
 {
-    struct place *p = &q->place[q->n_places++ % N_PLACES];
+    q->place[q->n_places++ % N_PLACES] = q->step->len;
     if (q->n_places > q->first_place + N_PLACES)
         q->first_place = q->n_places - N_PLACES;
-    p->n_steps = q->step->len;
-    p->taken = q->taken;
-    p->member.len = 0;
-    for (size_t i = 0; i < q->member.len; i++)
-        ins_vec_u32_push(&p->member, q->member.at[i]);
-    q->failed |= p->member.failed != 0;
+}
+
+/* Cut the run at n steps. */
+static void run_again(struct search *q, size_t n)
+{
+    const struct ins_script *s = q->s;
+    q->step->len = n;
+    memset(q->state, WAITING, s->h->n_txns);
+    memcpy(q->current, s->initial, s->h->n_keys * sizeof *q->current);
+    q->n_left = 0;
+    for (uint32_t i = 0; i < s->h->n_sessions; i++)
+        q->next[i] = next_counted(s, i, s->h->session_first[i]);
+    for (size_t i = 0; i < n; i++)
+        run_step(q, q->step->at[i] >> 1, !q->how.split || (q->step->at[i] & 1));
+    q->n_left = 0;
+    for (uint32_t i = 0; i < s->h->n_sessions; i++)
+        for (ins_txn t = q->next[i]; t < s->h->session_first[i + 1];
+             t = next_counted(s, i, t + 1))
+            q->n_left++;
 }
 
 /* Back to the place that was saved `back` windows ago, or the earliest that is left. */
 static void return_to(struct search *q, uint32_t back)
 {
-    const struct ins_script *s = q->s;
     const uint32_t kept = q->n_places - q->first_place;
     q->n_places -= back < kept ? back : kept;
-    const struct place *p = &q->place[q->n_places % N_PLACES];
-    q->step->len = p->n_steps;
-    q->taken = p->taken;
-    q->member.len = 0;
-    for (size_t i = 0; i < p->member.len; i++)
-        ins_vec_u32_push(&q->member, p->member.at[i]);
-    memcpy(q->current, s->initial, s->h->n_keys * sizeof *q->current);
-    for (uint32_t r = 0; r < q->n; r++)
-        q->state[q->by_rank[r]] = r < q->taken ? DONE : WAITING;
-    for (size_t i = 0; i < q->member.len; i++)
-        q->state[q->member.at[i]] = WAITING;
-    for (size_t i = 0; i < q->step->len; i++) {
-        const ins_txn t = q->step->at[i] >> 1;
-        const bool commits = !q->how.split || (q->step->at[i] & 1);
-        q->state[t] = commits ? DONE : BEGUN;
-        for (uint32_t w = s->write_off[t]; commits && w < s->write_off[t + 1]; w++)
-            q->current[s->write[w].key] = s->write[w].value;
-    }
+    run_again(q, q->place[q->n_places % N_PLACES]);
+}
+
+/* After a failure: wider, where the window had no order; without times narrower where
+ * it was too hard. */
+static uint32_t next_slack(const struct search *q, uint32_t base)
+{
+    if (q->s->h->has_times)
+        return base + base * (q->level / 2) / 4;
+    return q->too_hard ? q->slack * 3 / 4 + 2 : q->slack * 5 / 4 + 1;
+}
+
+/* Without times: so that about two dozen members write each key. */
+static uint32_t free_slack(const struct ins_script *s)
+{
+    const struct ins_history *h = s->h;
+    const uint64_t n = h->n_sessions;
+    const uint64_t members =
+        24 * (uint64_t)h->n_keys * h->n_txns / (s->write_off[h->n_txns] + 1);
+    const uint64_t least = 8 * n + 20, most = 16 * n + 40;
+    return (uint32_t)((members < least  ? least
+                       : members > most ? most
+                                        : members) /
+                      FREE_SIZE);
 }
 
 /* A window without an order: an earlier choice was wrong, or the slack is too small. Go
@@ -592,15 +660,12 @@ static bool run_all(struct search *q, uint32_t base, uint32_t attempts)
     uint32_t stuck_at = 0;
     q->slack = base;
     q->level = q->n_places = q->first_place = 0;
-    q->taken = 0;
-    q->member.len = q->step->len = 0;
-    memset(q->state, WAITING, q->s->h->n_txns);
-    memcpy(q->current, q->s->initial, q->s->h->n_keys * sizeof *q->current);
-    while (q->taken < q->n || q->member.len) {
+    run_again(q, 0);
+    while (q->n_left) {
         if (q->failed || ins_limit_hit(q->limit))
             return false;
         save_place(q);
-        if (solve(q, SIZE * q->slack)) {
+        if (solve(q, (q->s->h->has_times ? SIZE : FREE_SIZE) * q->slack)) {
             if (q->level > 0 && q->step->len > stuck_at) {
                 q->level = 0;
                 q->slack = base;
@@ -612,7 +677,7 @@ static bool run_all(struct search *q, uint32_t base, uint32_t attempts)
         if (q->step->len > stuck_at)
             stuck_at = (uint32_t)q->step->len;
         return_to(q, 1 + q->level);
-        q->slack = base + base * (q->level / 2) / 4;
+        q->slack = next_slack(q, base);
     }
     return true;
 }
@@ -620,40 +685,44 @@ static bool run_all(struct search *q, uint32_t base, uint32_t attempts)
 static bool init(struct search *q)
 {
     const struct ins_history *h = q->s->h;
-    q->by_rank = INS_NEW(ins_txn, h->n_txns);
     q->rank = INS_NEW0(uint32_t, h->n_txns);
-    q->ended = INS_NEW0(uint32_t, h->n_txns);
+    q->next = INS_NEW(ins_txn, h->n_sessions);
+    q->cursor = INS_NEW(ins_txn, h->n_sessions);
+    q->last = INS_NEW(uint32_t, h->n_sessions);
     q->current = INS_NEW(uint32_t, h->n_keys);
     q->state = INS_NEW(uint8_t, h->n_txns);
     q->key_of = INS_NEW(uint32_t, h->n_keys);
     q->key_stamp = INS_NEW0(uint32_t, h->n_keys);
-    return q->by_rank && q->rank && q->ended && q->current && q->state && q->key_of &&
-           q->key_stamp && rank_all(q);
+    return q->rank && q->next && q->cursor && q->last && q->current && q->state &&
+           q->key_of && q->key_stamp;
 }
 
 static void release(struct search *q)
 {
-    void *all[] = {q->by_rank, q->rank,   q->ended,   q->current,   q->state,
-                   q->writer,  q->key_of, q->key_off, q->key_stamp, q->count_var};
+    void *all[] = {q->rank,    q->next,      q->cursor,   q->last,
+                   q->current, q->state,     q->writer,   q->key_of,
+                   q->key_off, q->key_stamp, q->count_var};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
-    for (size_t i = 0; i < N_PLACES; i++)
-        ins_vec_u32_release(&q->place[i].member);
     ins_vec_u32_release(&q->member);
     ins_vec_u32_release(&q->pair_var);
     ins_number_map_release(&q->pair);
 }
 
-bool ins_window_search(const struct ins_script *s, struct ins_steps how,
+bool ins_window_search(const struct ins_script *s, struct ins_steps how, bool quick,
                        struct ins_limit *limit, struct ins_vec_u32 *step)
 {
     struct search q = {.s = s, .how = how, .limit = limit, .step = step};
     bool found = false;
     /* A small slack is much cheaper, where it is enough. */
     const uint32_t sessions = s->h->n_sessions;
-    if (init(&q))
-        found = run_all(&q, sessions + 2, 3) || run_all(&q, 2 * sessions + 2, 12) ||
-                run_all(&q, 5 * sessions, 8);
+    q.failed = !init(&q);
+    if (!q.failed && s->h->has_times)
+        found = run_all(&q, sessions + 2, 3) ||
+                (!quick &&
+                 (run_all(&q, 2 * sessions + 2, 12) || run_all(&q, 5 * sessions, 8)));
+    else if (!q.failed)
+        found = run_all(&q, free_slack(s), quick ? 3 : 40);
     release(&q);
     return found && ins_script_runs(s, how, step->at, step->len);
 }

@@ -1,0 +1,14 @@
+/* frontier.h - find a witness by running sessions side by side, whatever the times. */
+#ifndef INS_FRONTIER_H
+#define INS_FRONTIER_H
+
+#include "base/vec.h"
+#include "witness/script.h"
+
+/* Look for a sequence of steps that runs (script.h).  True when one was found: it is in
+ * *step.  False says nothing about the history: of all the ways to go on, only the most
+ * promising are followed.  how.real_time must not be set. */
+bool ins_frontier_search(const struct ins_script *s, struct ins_steps how,
+                         struct ins_limit *limit, struct ins_vec_u32 *step);
+
+#endif
