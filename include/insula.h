@@ -19,9 +19,10 @@
  * NULL or non-zero and fill the error they were given.
  *
  * Threads: there are no globals.  Separate handles may be used from separate threads,
- * one builder from one thread at a time; a finished history, a result and a walk are
- * read-only and may be shared.  Work that takes long calls its progress function now
- * and then, from one of its threads, and ends soon when that returns non-zero. */
+ * one builder or monitor from one thread at a time; a finished history, a result and a
+ * walk are read-only and may be shared.  Work that takes long calls its progress
+ * function now and then, from one of its threads, and ends soon when that returns
+ * non-zero. */
 #ifndef INSULA_H
 #define INSULA_H
 

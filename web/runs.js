@@ -37,7 +37,8 @@ function cellOf(r, id) {
   case "txns": return total(r) ? count(total(r)) : "";
   case "rate": return r.rate_per_s ? count(Math.round(r.rate_per_s)) : "";
   case "p99": return r.latency && r.latency.committed.count ? seconds(r.latency.committed.p99_s) : "";
-  case "promise": return el("span", {class: "vd " + verdictOf(r), title: (r.promise && r.promise.line) || r.error || null},
+  case "promise": if (verdictOf(r) === "kept" && !promiseOf(r)) return el("span", {class: "soft", title: r.promise.line}, "none");
+    return el("span", {class: "vd " + verdictOf(r), title: (r.promise && r.promise.line) || r.error || null},
     promiseOf(r) ? el("bdi", {}, promiseOf(r)) : "", promiseOf(r) ? " " : "", verdictOf(r));
   case "found": {
     const all = found(r).map(([name, n]) => name + (n > 1 ? " × " + count(n) : ""));

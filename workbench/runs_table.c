@@ -58,8 +58,11 @@ static void cell(const struct ins_run_row *r, int column, char *out, size_t size
             count_text(out, size, r->rate);
         return;
     case 8:
-        (void)snprintf(out, size, "%s%s%s", r->promise, *r->promise ? " " : "",
-                       *r->verdict ? r->verdict : r->state);
+        if (!*r->promise && !strcmp(r->verdict, "kept"))
+            text = "none"; /* nothing was promised, so nothing was broken */
+        else
+            text = *r->verdict ? r->verdict : r->state;
+        (void)snprintf(out, size, "%s%s%s", r->promise, *r->promise ? " " : "", text);
         return;
     case 9:
         text = r->strongest;
