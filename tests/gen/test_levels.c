@@ -109,6 +109,19 @@ static ins_levels broken_levels(const char *name)
     return 0;
 }
 
+/* pl2 knows no sessions, no order of versions but that of lists, and permits reads that
+ * miss own writes. */
+static bool breaks_pl2(const char *name, bool list)
+{
+    static const char *const always[] = {
+        "ThinAirRead", "AbortedRead",        "FutureRead",        "IntermediateRead",
+        "CyclicCO",    "duplicate-elements", "incompatible-order"};
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        if (!strcmp(name, always[i]))
+            return true;
+    return list && (!strcmp(name, "G0") || !strcmp(name, "G1c"));
+}
+
 static void an_anomaly_is_planted(const char *name, bool list)
 {
     struct ins_gen_options o = {.level = "sser",
@@ -146,6 +159,10 @@ static void an_anomaly_is_planted(const char *name, bool list)
         (void)printf("\n");
     }
     ok(passed, what);
+    (void)snprintf(what, sizeof what, "%s is %s by pl2%s", name,
+                   breaks_pl2(name, list) ? "forbidden" : "allowed",
+                   list ? " (lists)" : "");
+    ok(held && ins_levels_has(held, INS_PL2) != breaks_pl2(name, list), what);
 }
 
 /* ---- rows ---- */
