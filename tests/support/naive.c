@@ -223,7 +223,22 @@ static void find_repeats(struct naive *n, ins_txn t)
 
 /* ---- the relations ---- */
 
-/* SO and WR. */
+/* Is `before` before t by what is taken besides reads? */
+static bool precedes(const struct naive *n, ins_txn before, ins_txn t)
+{
+    const struct ins_history *h = n->h;
+    const bool so = h->txn_session[before] == h->txn_session[t] && before < t;
+    if (n->order == INS_FREE_SESSIONS || so)
+        return n->order != INS_FREE_SESSIONS;
+    if (n->order != INS_REAL_TIME || !h->txn_begin || before == t ||
+        h->txn_status[before] != INS_COMMITTED)
+        return false;
+    const int64_t begin = h->txn_begin[before], end = h->txn_end[before];
+    return end != INS_NO_TIME && (begin == INS_NO_TIME || end >= begin) &&
+           h->txn_begin[t] != INS_NO_TIME && end < h->txn_begin[t];
+}
+
+/* What is taken of SO and RT, and WR. */
 static void relate(struct naive *n)
 {
     const struct ins_history *h = n->h;
@@ -232,8 +247,8 @@ static void relate(struct naive *n)
         if (!n->counted[t])
             continue;
         naive_add(&n->known, INS_INIT, t);
-        for (ins_txn before = h->session_first[h->txn_session[t]]; before < t; before++)
-            if (n->counted[before])
+        for (ins_txn before = 1; before < h->n_txns; before++)
+            if (n->counted[before] && precedes(n, before, t))
                 naive_add(&n->known, before, t);
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
             if (n->source[op] != NAIVE_NOBODY)
@@ -254,6 +269,12 @@ static void order_lists(struct naive *n, ins_txn t)
             order_shown(n, ins_op_key(h, op), who, count);
 }
 
+void naive_take(struct naive *n, enum ins_variant order)
+{
+    n->order = order;
+    relate(n);
+}
+
 void naive_forget(struct naive *n, const bool *op)
 {
     for (uint32_t i = 0; i < n->h->n_ops; i++)
@@ -266,6 +287,7 @@ void naive_init(struct naive *n, const struct ins_history *h)
 {
     memset(n, 0, sizeof *n);
     n->h = h;
+    n->order = INS_PLAIN_SESSIONS;
     n->source = INS_NEW(ins_txn, (size_t)h->n_ops + 1);
     n->aside = INS_NEW0(bool, (size_t)h->n_ops + 1);
     n->open = h->n_txns > NAIVE_TXNS || !n->source || !n->aside;
@@ -298,8 +320,9 @@ bool naive_infers(const struct naive *n, enum ins_level level, ins_txn t3, uint3
     if (!n->counted[t2] || t2 == n->source[op] || t2 == t3 ||
         !naive_writes(n, t2, ins_op_key(h, op)))
         return false;
-    if (level != INS_RC)
-        return naive_has(level == INS_RA ? &n->known : &n->causal, t2, t3);
+    const enum ins_base_level base = ins_level_table[level].base;
+    if (base != INS_BASE_RC)
+        return naive_has(base == INS_BASE_RA ? &n->known : &n->causal, t2, t3);
     for (uint32_t before = h->txn_op[t3]; before < op; before++)
         if (n->source[before] == t2)
             return true;
