@@ -144,14 +144,6 @@ static bool is_galera(const struct ins_target *target)
     return !strcmp(target->driver->scheme, "galera");
 }
 
-/* A short wait; true when the user asks to end. */
-static bool nap(const struct ins_target *target)
-{
-    struct timespec pause = {0, 50000000};
-    (void)nanosleep(&pause, NULL);
-    return target->stop && target->stop();
-}
-
 /* Is this node in the primary component with all others, and has it applied what was
  * committed before? */
 static bool is_synced(const struct ins_target *target, MYSQL *my)
@@ -187,7 +179,7 @@ static int await_all(const struct ins_target *target, struct insula_error *error
                 return error->status;
             synced = is_synced(target, my);
             lib->mysql_close(my);
-            if (!synced && (nap(target) || tries > 2400))
+            if (!synced && (ins_server_nap(target->stop) || tries > 12000))
                 return ins_rec_fail(error, INSULA_E_IO, "%s does not join the cluster",
                                     target->cluster.node[i].name);
         }

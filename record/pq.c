@@ -146,14 +146,6 @@ static bool caught_up(const struct lib *lib, PGconn *pg, const char *position)
     return answer[0] == 't';
 }
 
-/* A short wait; true when the user asks to end. */
-static bool nap(const struct ins_target *target)
-{
-    struct timespec pause = {0, 10000000};
-    (void)nanosleep(&pause, NULL);
-    return target->stop && target->stop();
-}
-
 /* Every standby replays what the primary has written by now. */
 static int await_all(const struct ins_target *target, struct insula_error *error)
 {
@@ -168,7 +160,7 @@ static int await_all(const struct ins_target *target, struct insula_error *error
             continue;
         pg = wait_for_server(target, i, error);
         for (int tries = 0; pg && !caught_up(lib, pg, position); tries++)
-            if (nap(target) || tries > 6000) {
+            if (ins_server_nap(target->stop) || tries > 6000) {
                 (void)ins_rec_fail(error, INSULA_E_IO,
                                    "%s does not catch up with the primary",
                                    target->cluster.node[i].name);

@@ -197,7 +197,7 @@ int ins_server_failed(struct ins_server *server, struct insula_error *error)
 int ins_server_retry(struct ins_server *server, bool (*stop)(void), int tries,
                      const struct insula_error *late, struct insula_error *error)
 {
-    enum { MOST_TRIES = 3000, PAUSE_NS = 10000000 };
+    enum { MOST_TRIES = 3000 };
     if (server && ins_server_failed(server, error))
         return error->status;
     if (server && stop && stop())
@@ -206,9 +206,15 @@ int ins_server_retry(struct ins_server *server, bool (*stop)(void), int tries,
         *error = *late;
         return error->status;
     }
-    const struct timespec pause = {0, PAUSE_NS};
-    (void)nanosleep(&pause, NULL);
+    (void)ins_server_nap(NULL);
     return 0;
+}
+
+bool ins_server_nap(bool (*stop)(void))
+{
+    const struct timespec pause = {0, 10000000};
+    (void)nanosleep(&pause, NULL);
+    return stop && stop();
 }
 
 int ins_server_kill(struct ins_server *server, struct insula_error *error)

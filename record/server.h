@@ -48,6 +48,9 @@ int ins_server_failed(struct ins_server *server, struct insula_error *error);
 int ins_server_retry(struct ins_server *server, bool (*stop)(void), int tries,
                      const struct insula_error *late, struct insula_error *error);
 
+/* A short pause; true when the user has had enough. */
+bool ins_server_nap(bool (*stop)(void));
+
 /* SIGKILL to all its processes; and start it again over the same data. */
 int ins_server_kill(struct ins_server *server, struct insula_error *error);
 int ins_server_again(struct ins_server *server, struct insula_error *error);
