@@ -33,6 +33,11 @@ struct watch {
     bool found;  /* a violation was reported */
     bool ended;  /* nothing is to come */
     bool faulty; /* the input had an error */
+    bool cut;    /* its last line had no end */
+    bool warned; /* of times or session names that are not as they should be */
+    /* In the end, when the monitor leaves something open and everything is on disk. */
+    struct insula_history *whole;
+    struct insula_result *judged;
 };
 
 /* ---- telling ---- */
@@ -123,6 +128,40 @@ static void tell_event(struct watch *w, const char *level, const char *verdict)
     (void)fflush(stdout);
 }
 
+/* Sessions whose transactions overlap, and ends before their begins: said once. */
+static void tell_doubts(struct watch *w)
+{
+    struct insula_monitor_counts c;
+    insula_monitor_count(w->monitor, &c);
+    if (w->warned || opt_given(w->o, OPT_quiet) || (!c.overlapping && !c.backwards))
+        return;
+    w->warned = true;
+    clear_line(w);
+    if (c.overlapping)
+        (void)complain("%s: a transaction of a session began before the one before it "
+                       "had ended: do two clients use one name?",
+                       w->path);
+    if (c.backwards)
+        (void)complain("%s: a transaction ended before it began, as its times say: "
+                       "its end is taken as not known",
+                       w->path);
+}
+
+/* What proves the violation, and the part of the stream that it is about. */
+static bool write_certificate(struct watch *w, const struct insula_history *h,
+                              struct insula_error *err)
+{
+    const char *path = w->o->text[OPT_certificate];
+    char part[4200];
+    (void)snprintf(part, sizeof part, "%s.insula", path);
+    const struct insula_check_options how = {
+        .levels = w->o->text[OPT_levels], .threads = 1, .certificate = path};
+    struct insula_result *r = insula_check(h, &how, err);
+    const bool well = r && !err->status;
+    insula_result_free(r);
+    return well && !insula_save(h, "insula", part, NULL, err);
+}
+
 /* The report on a violation: what an offline check of the part that shows it says. */
 static bool report(struct watch *w)
 {
@@ -143,6 +182,11 @@ static bool report(struct watch *w)
     if (well && path && insula_result_status(r) == 1 &&
         insula_counterexample(h, r, NULL, output_format(path, o), path, &err))
         well = false;
+    if (well && opt_given(o, OPT_html) &&
+        insula_report_file("html", &item, 1, &how, o->text[OPT_html], &err))
+        well = false;
+    if (well && opt_given(o, OPT_certificate) && !write_certificate(w, h, &err))
+        well = false;
     if (!well)
         (void)complain("%s", err.message);
     return well;
@@ -153,6 +197,7 @@ static bool tell_changes(struct watch *w)
 {
     const char *level, *verdict;
     bool found = false;
+    tell_doubts(w);
     while ((level = insula_monitor_poll(w->monitor, &verdict))) {
         if (w->json)
             tell_event(w, level, verdict);
@@ -184,7 +229,9 @@ static int read_some(struct watch *w)
         return 1;
     if (n < 0)
         return complain("cannot read '%s': %s", w->path, strerrordesc_np(errno)), -1;
-    if (w->copy && n > 0 && fwrite(w->bytes, 1, (size_t)n, w->copy) != (size_t)n)
+    /* On disk before anything is said about it. */
+    if (w->copy && n > 0 &&
+        (fwrite(w->bytes, 1, (size_t)n, w->copy) != (size_t)n || fflush(w->copy)))
         return complain("cannot write '%s': %s", w->o->text[OPT_spool],
                         strerrordesc_np(errno)),
                -1;
@@ -243,6 +290,57 @@ static void follow(struct watch *w)
 
 /* ---- the end ---- */
 
+/* Where all that was read, to its end, stands on disk, or NULL. */
+static const char *on_disk(const struct watch *w)
+{
+    struct stat st;
+    if (!w->ended || w->cut)
+        return NULL;
+    if (w->copy)
+        return w->o->text[OPT_spool];
+    return w->regular && !fstat(w->in, &st) && st.st_size == w->size ? w->path : NULL;
+}
+
+/* What is open is decided by a check of all of it.  The status that follows. */
+static int judge_whole(struct watch *w)
+{
+    const struct options *o = w->o;
+    const char *path = on_disk(w);
+    const struct insula_check_options how = {.levels = o->text[OPT_levels]};
+    struct insula_error err = {0};
+    if (path)
+        w->whole = load_history(path, o);
+    if (w->whole)
+        w->judged = insula_check(w->whole, &how, &err);
+    if (!w->judged && w->whole)
+        (void)complain("%s", err.message);
+    if (!w->judged)
+        return EXIT_UNKNOWN;
+    const struct insula_report_item item = {
+        .path = path, .history = w->whole, .result = w->judged};
+    const struct insula_report_options text = {.color = term_color(o, stdout),
+                                               .width = term_width(stdout),
+                                               .quiet = opt_given(o, OPT_quiet)};
+    const int status = insula_result_status(w->judged);
+    if (status == EXIT_FAIL && !w->json)
+        (void)insula_report("text", &item, 1, &text, stdout, &err);
+    if (opt_given(o, OPT_html))
+        (void)insula_report_file("html", &item, 1, &text, o->text[OPT_html], &err);
+    return status;
+}
+
+/* The monitor's verdict, or where it has none that of the check in the end. */
+static const char *verdict_of(struct watch *w, const char *level, const char **why)
+{
+    const char *v = insula_monitor_verdict(w->monitor, level, why);
+    const char *in_all = w->judged ? insula_result_verdict(w->judged, level) : NULL;
+    if (strcmp(v, "open") != 0 || !in_all || !strcmp(in_all, "unknown"))
+        return v;
+    if (why)
+        *why = "";
+    return !strcmp(in_all, "pass") ? "holds" : "violated";
+}
+
 static void tell_verdicts(struct watch *w)
 {
     struct insula_monitor_counts c;
@@ -254,14 +352,14 @@ static void tell_verdicts(struct watch *w)
                      c.transactions);
         for (unsigned i = 0; (level = insula_monitor_level(w->monitor, i)); i++)
             (void)printf("%s\"%s\": \"%s\"", i ? ", " : "", level,
-                         insula_monitor_verdict(w->monitor, level, NULL));
+                         verdict_of(w, level, NULL));
         (void)printf("}}\n");
         return;
     }
     (void)printf("%" PRIu64 " transactions\n", c.transactions);
     for (unsigned i = 0; (level = insula_monitor_level(w->monitor, i)); i++) {
         const char *why = "";
-        const char *v = insula_monitor_verdict(w->monitor, level, &why);
+        const char *v = verdict_of(w, level, &why);
         (void)printf("  %-5s %s%s%s\n", level, v, *why ? ": " : "", why);
     }
 }
@@ -271,19 +369,62 @@ static void tell_verdicts(struct watch *w)
 static int finish(struct watch *w)
 {
     struct insula_error err = {0};
-    if (w->ended && insula_feed_bytes(w->feed, "", 0, 1, &err))
+    w->cut = w->ended && insula_feed_bytes(w->feed, "", 0, 1, &err);
+    if (w->cut)
         (void)complain("%s: %s", w->path, err.message);
     err = (struct insula_error){0};
     if (w->ended && insula_monitor_finish(w->monitor, &err))
         return complain("%s: %s", w->path, err.message);
     (void)tell_changes(w);
     clear_line(w);
+    int status = insula_monitor_status(w->monitor);
+    if (status == EXIT_UNKNOWN)
+        status = judge_whole(w);
     tell_verdicts(w);
-    const int status = insula_monitor_status(w->monitor);
-    if (status == EXIT_UNKNOWN && !opt_given(w->o, OPT_quiet) && !w->json)
+    if (status == EXIT_UNKNOWN && !w->judged && !opt_given(w->o, OPT_quiet) && !w->json)
         (void)fprintf(
             stderr, "insula: what is open is decided by 'insula check' of all of it\n");
     return status;
+}
+
+/* With --resume, what was spooled before comes first, up to its last whole line. */
+static bool read_spool(struct watch *w)
+{
+    const char *path = w->o->text[OPT_spool];
+    struct insula_error err = {0};
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t n;
+    off_t whole = 0;
+    FILE *in = fopen(path, "re");
+    if (!in && errno == ENOENT)
+        return true;
+    if (!in)
+        return complain("cannot read '%s': %s", path, strerrordesc_np(errno)), false;
+    bool well = true;
+    while (well && (n = getline(&line, &size, in)) > 0 && line[n - 1] == '\n') {
+        whole += n;
+        well = !insula_feed_bytes(w->feed, line, (size_t)n, 0, &err);
+    }
+    free(line);
+    (void)fclose(in);
+    if (!well)
+        return complain("%s: %s", path, err.message), false;
+    if (truncate(path, whole))
+        return complain("cannot write '%s': %s", path, strerrordesc_np(errno)), false;
+    return true;
+}
+
+static bool open_spool(struct watch *w)
+{
+    const char *path = w->o->text[OPT_spool];
+    const bool resumed = opt_given(w->o, OPT_watch_resume);
+    if (resumed && !read_spool(w))
+        return false;
+    w->copy = fopen(path, resumed ? "ae" : "we");
+    if (!w->copy)
+        (void)complain("cannot write '%s': %s", path, strerrordesc_np(errno));
+    return w->copy != NULL;
 }
 
 static bool start(struct watch *w)
@@ -309,11 +450,7 @@ static bool start(struct watch *w)
         w->feed = insula_feed_new(w->monitor, o->text[OPT_format], &err);
     if (!w->feed || !w->bytes)
         return complain("%s", w->bytes ? err.message : "out of memory"), false;
-    if (opt_given(o, OPT_spool) && !(w->copy = fopen(o->text[OPT_spool], "we")))
-        return complain("cannot write '%s': %s", o->text[OPT_spool],
-                        strerrordesc_np(errno)),
-               false;
-    return true;
+    return !opt_given(o, OPT_spool) || open_spool(w);
 }
 
 int cmd_watch(const struct options *o)
@@ -342,6 +479,8 @@ int cmd_watch(const struct options *o)
                           strerrordesc_np(errno));
     if (w.in > STDIN_FILENO)
         (void)close(w.in);
+    insula_result_free(w.judged);
+    insula_history_free(w.whole);
     insula_feed_free(w.feed);
     insula_monitor_free(w.monitor);
     free(w.bytes);

@@ -551,6 +551,8 @@ struct insula_monitor_counts {
     uint64_t checks;       /* how often what was kept was checked */
     uint64_t violated_at;  /* transactions at the last violation, 0 for none */
     int forgotten;         /* not everything was kept */
+    uint64_t overlapping;  /* began before the one before in their session had ended */
+    uint64_t backwards;    /* ended before they began; their ends are not used */
 };
 INSULA_API void insula_monitor_count(const struct insula_monitor *monitor,
                                      struct insula_monitor_counts *counts);

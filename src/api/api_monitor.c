@@ -255,7 +255,9 @@ void insula_monitor_count(const struct insula_monitor *monitor,
                                              .waiting = m->guess.waiting,
                                              .checks = m->checks,
                                              .violated_at = m->violated_at,
-                                             .forgotten = !m->stream.complete};
+                                             .forgotten = !m->stream.complete,
+                                             .overlapping = m->stream.overlapping,
+                                             .backwards = m->stream.backwards};
 }
 
 const struct insula_history *

@@ -299,6 +299,7 @@ static void judge_times(struct insula_feed *f, const struct ins_history *h)
 static enum ins_status push_all(struct insula_feed *f, const struct ins_history *h,
                                 const struct ins_buf *part, struct ins_error *err)
 {
+    ins_monitor_of(f->monitor)->stream.backwards += h->odd_ends;
     enum ins_status st = INS_OK;
     struct placed *all = INS_NEW(struct placed, h->n_txns);
     if (!all)

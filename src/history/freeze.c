@@ -146,6 +146,7 @@ static void forget_odd_ends(struct ins_history *h)
             h->txn_end[t] = INS_NO_TIME;
             odd++;
         }
+    h->odd_ends = odd;
     const size_t used = strlen(h->note);
     if (odd)
         (void)snprintf(h->note + used, sizeof h->note - used,

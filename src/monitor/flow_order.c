@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* More points than this are not looked at for one edge. */
-enum { MOST_WORK = 50000 };
+enum { MOST_WORK = 4000 };
 
 void ins_flow_release(struct ins_flow_order *o)
 {

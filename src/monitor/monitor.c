@@ -22,6 +22,9 @@ static const struct {
 enum { N_MODES = sizeof modes / sizeof *modes };
 
 enum {
+    LONG_LIFE = 2000, /* arrivals that a guess lived through */
+    SHORTEST_PAUSE = 64,
+    RESEED_S = 5,       /* time to find an order */
     WINDOW = 2000,      /* transactions in the smallest check */
     LOOK_EVERY = 500,   /* arrivals, while something is open */
     WHOLE_AT_ONCE = 500 /* up to so many are checked whole whenever something breaks */
@@ -178,7 +181,8 @@ static ins_levels undecided(const struct ins_monitor *m)
 /* Levels that are not violated, and that the guess will not prove. */
 static ins_levels unproved(const struct ins_monitor *m)
 {
-    return m->o.levels & ~m->violated & ~proved_by(m, m->mode);
+    const ins_levels soon = m->guess.broken ? 0 : proved_by(m, m->mode);
+    return m->o.levels & ~m->violated & ~soon;
 }
 
 /* Keep the result of a check as the evidence. */
@@ -285,23 +289,41 @@ static unsigned useful_mode(const struct ins_monitor *m, unsigned mode)
     return N_MODES;
 }
 
-/* With everything that has arrived; then from an order that a checker finds. */
+/* A guess that breaks again and again, as when transactions arrive in quite another
+ * order than they committed in, is made again less and less often. */
+static void plan_pause(struct ins_monitor *m)
+{
+    if (m->stream.arrived > m->next_guess + LONG_LIFE)
+        m->pause = 0;
+    else
+        m->pause = m->pause ? 2 * m->pause : SHORTEST_PAUSE;
+    if (m->pause > m->o.hold)
+        m->pause = m->o.hold;
+    m->next_guess = m->stream.arrived + m->pause;
+}
+
+/* With everything that has arrived: from an order that a checker finds, where it finds
+ * orders of the kind that the mode needs. */
 static void guess_again(struct ins_monitor *m)
 {
-    ins_guess_restart(&m->guess, modes[m->mode].mode);
-    if (!m->guess.broken || m->stream.failed)
+    const struct ins_guess_mode mode = modes[m->mode].mode;
+    plan_pause(m);
+    if (mode.statements) {
+        ins_guess_restart(&m->guess, mode);
         return;
+    }
     struct ins_limit limit;
-    ins_limit_init(&limit, m->o.check_s, 0);
+    ins_limit_init(&limit, m->o.check_s < RESEED_S ? m->o.check_s : RESEED_S, 0);
     m->checks++;
-    (void)ins_guess_reseed(&m->guess, modes[m->mode].mode, level_of(m, m->mode),
-                           &limit);
+    (void)ins_guess_reseed(&m->guess, mode, level_of(m, m->mode), &limit);
 }
 
 /* The guess is broken: is a level?  Then go on with what may still be proved. */
 static enum ins_status recover(struct ins_monitor *m, struct ins_error *err)
 {
     enum ins_status st = INS_OK;
+    if (m->stream.arrived < m->next_guess)
+        return INS_OK;
     guess_again(m);
     while (m->guess.broken && m->mode < N_MODES && st == INS_OK) {
         if (m->looked_at != m->stream.arrived)
@@ -323,8 +345,9 @@ static enum ins_status recover(struct ins_monitor *m, struct ins_error *err)
 static void forget(struct ins_monitor *m)
 {
     struct ins_stream *s = &m->stream;
-    const bool guessing = m->mode < N_MODES && !m->guess.broken;
-    if (guessing && s->arrived > m->o.hold)
+    /* A guess that rests needs them, too. */
+    const bool guessing = m->mode < N_MODES;
+    if (guessing && !m->guess.broken && s->arrived > m->o.hold)
         ins_guess_fold(&m->guess, s->arrived - m->o.hold);
     for (struct ins_arrival *a = s->oldest, *next; a && s->kept > m->o.keep; a = next) {
         next = a->newer;
@@ -361,8 +384,10 @@ enum ins_status ins_monitor_push(struct ins_monitor *m, struct ins_arrival *a,
         return s->failed ? ins_nomem(err, "the monitor")
                          : ins_fail(err, INS_E_USAGE, 0, "the monitor has finished");
     }
-    if (a->begin != INS_NO_TIME && a->end != INS_NO_TIME && a->end < a->begin)
+    if (a->begin != INS_NO_TIME && a->end != INS_NO_TIME && a->end < a->begin) {
         a->end = INS_NO_TIME;
+        s->backwards++;
+    }
     s->has_times |= a->begin != INS_NO_TIME && a->end != INS_NO_TIME;
     a->counted = a->status == INS_COMMITTED;
     const bool repeated = s->repeats;
@@ -376,7 +401,7 @@ enum ins_status ins_monitor_push(struct ins_monitor *m, struct ins_arrival *a,
                         "a value was written a second time, after a violation had been "
                         "reported that rests on every value being written once");
     enum ins_status st = INS_OK;
-    if (m->guess.broken && m->mode < N_MODES)
+    if (m->guess.broken && m->mode < N_MODES && s->arrived >= m->next_guess)
         st = recover(m, err);
     else if (s->arrived >= m->next_look && unproved(m)) {
         st = look(m, false, err);
@@ -430,6 +455,7 @@ enum ins_status ins_monitor_finish(struct ins_monitor *m, struct ins_error *err)
 {
     if (m->finished)
         return INS_OK;
+    m->next_guess = 0;
     const enum ins_status st = ins_monitor_flush(m, err);
     if (st != INS_OK)
         return st;

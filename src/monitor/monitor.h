@@ -33,6 +33,8 @@ struct ins_monitor {
     ins_levels violated;
     ins_levels passed;    /* by a check of everything, when ... */
     uint64_t passed_at;   /* ... so many had arrived */
+    uint64_t pause;       /* arrivals that a guess rests when it breaks soon, ... */
+    uint64_t next_guess;  /* ... up to this number */
     uint64_t next_look;   /* number of arrivals at which to look for violations */
     uint64_t next_whole;  /* ... and to check everything */
     uint64_t looked_at;   /* arrivals at the last look at all that is kept */

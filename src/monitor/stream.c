@@ -265,6 +265,8 @@ void ins_stream_append(struct ins_stream *s, struct ins_arrival *a)
     if (a->status == INS_ABORTED)
         return;
     a->before = in->last;
+    if (in->last && ins_arrival_has_end(in->last) && a->begin != INS_NO_TIME)
+        s->overlapping += a->begin < in->last->end;
     if (in->last)
         in->last->behind = a;
     in->last = a;

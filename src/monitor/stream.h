@@ -126,6 +126,8 @@ struct ins_stream {
     uint64_t slots, used;  /* a power of two */
     struct ins_arrival *oldest, *newest;
     uint64_t arrived, kept;
+    uint64_t overlapping; /* began before the one before in their session had ended */
+    uint64_t backwards;   /* ended before they began */
     uint64_t default_initial;
     bool has_default; /* registers start as default_initial */
     bool begun;       /* some transaction has arrived */

@@ -170,3 +170,80 @@ history() {
     [ "$status" -eq 2 ]
     [[ "$output" == *"times that go back"* ]]
 }
+
+@test "a violation comes with a report, a certificate and what it is about" {
+    "$INSULA" gen -q --level si --txns 2000 --keys 30 --seed 8 -o h.insula
+    run "$INSULA" watch --final -l ser --html r.html --certificate c --counterexample s.insula h.insula
+    [ "$status" -eq 1 ]
+    grep -q '</html>' r.html
+    run "$INSULA" verify -l ser=fail c.insula c
+    [ "$status" -eq 0 ]
+    run "$INSULA" check -q -l ser s.insula
+    [ "$status" -eq 1 ]
+}
+
+@test "what was not kept, statements on rows: decided in the end from the file" {
+    "$INSULA" gen -q --level si --rows --txns 400 --keys 10 --seed 3 -o rows.insula
+    "$INSULA" gen -q --level psi --txns 5000 --keys 100 --seed 3 -o long.insula
+    for h in rows long; do
+        offline=0
+        "$INSULA" check -q $h.insula >offline || offline=$?
+        online=0
+        "$INSULA" watch --final --keep-going --keep 1000 --json $h.insula >online || online=$?
+        [ "$offline" -eq "$online" ]
+        for l in rc ra cc psi pc si ser; do
+            if grep -Eq "^ *$l .*pass" offline; then
+                tail -1 online | grep -q "\"$l\": \"holds\""
+            else
+                tail -1 online | grep -q "\"$l\": \"violated\""
+            fi
+        done
+    done
+    offline=0
+    "$INSULA" check -q -l si,ser rows.insula >/dev/null || offline=$?
+    run bash -c "cat rows.insula | '$INSULA' watch --spool s.insula -l si,ser --json -"
+    [ "$status" -eq "$offline" ]
+}
+
+@test "a pipe and SIGKILL: what was spooled has the same verdict, and --resume goes on" {
+    "$INSULA" gen -q --level si --txns 3000 --keys 30 --seed 8 -o - >g.insula
+    printf 'insula 1\ninitial 0\n' >h.insula
+    grep '@' g.insula | sed 's/^[^.]*\.\.\([0-9]*\):/\1 &/' | sort -n | cut -d' ' -f2- >>h.insula
+    mkfifo p
+    (head -700 h.insula; head -701 h.insula | tail -1 | head -c 9; sleep 20) >p 3>&- &
+    writer=$!
+    "$INSULA" watch --keep-going --spool s.insula -l ser p >out 2>&1 3>&- &
+    watcher=$!
+    for _ in $(seq 100); do
+        [ "$(wc -l <s.insula 2>/dev/null)" = 700 ] && break
+        sleep 0.1
+    done
+    kill -9 "$watcher" "$writer"
+    head -700 h.insula | cmp - <(head -700 s.insula)
+    offline=0
+    head -700 s.insula >whole.insula
+    "$INSULA" check -q -l ser whole.insula >/dev/null || offline=$?
+    online=0
+    "$INSULA" watch --final -l ser --json whole.insula >again || online=$?
+    [ "$online" -eq "$offline" ]
+    online=0
+    "$INSULA" watch --final -l ser --json s.insula >again || online=$?
+    [ "$online" -eq "$offline" ]
+    tail -n +701 h.insula >rest
+    online=0
+    "$INSULA" watch --resume --spool s.insula --keep-going -l ser --json - <rest >again || online=$?
+    [ "$online" -eq 1 ]
+    tail -1 again | grep -q '"transactions": 3000, .*"ser": "violated"'
+    cmp h.insula s.insula
+}
+
+@test "two clients with one name, and an end before its begin, are said" {
+    printf 'insula 1\ninitial 0\na @1..9: w(x)=1\na @5..12: r(x)=1\n' >h.insula
+    run "$INSULA" watch --final h.insula
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"do two clients use one name?"* ]]
+    printf 'insula 1\ninitial 0\na @9..5: w(x)=1\nb @10..12: r(x)=1\n' >h.insula
+    run "$INSULA" watch --final h.insula
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"ended before it began"* ]]
+}

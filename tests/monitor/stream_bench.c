@@ -2,11 +2,14 @@
  * memory?
  *
  * stream_bench [-n TXNS] [-l LEVELS] [-k KEYS] [-s SESSIONS] [-o OPS] [-K KEEP]
- *              [-p PLANT] [-r SEED] [-f FILE]
+ *              [-p PLACE] [-P KIND] [-r SEED] [-f FILE]
  *
  * The store is strictly serializable: a transaction runs as a whole at one instant
  * between its begin and its end, and is delivered at its end.  -p plants a violation
- * at about that transaction: one reads a version that was overwritten before it began.
+ * at about that transaction: one reads a version that was overwritten before it began,
+ * or with -P a few transactions that are an anomaly by themselves.  The program then
+ * says how many transactions later it was found, at the level that the anomaly breaks;
+ * that it broke none below is checked, too.
  * -f writes the stream as insula text, too. */
 #include "insula.h"
 
@@ -124,15 +127,122 @@ static int deliver(struct insula_monitor *m, struct store *s, const struct clien
     return 0;
 }
 
+/* ---- anomalies ---- */
+
+struct step {
+    int txn, write, key, value; /* value: -1 what is there, else the n-th new one */
+};
+
+/* What its transactions do, all of them at once; the level that it breaks, and one
+ * that it does not. */
+static const struct anomaly {
+    const char *name, *breaks, *keeps;
+    int txns, aborted; /* aborted: which of them, or -1 */
+    struct step step[10];
+} anomalies[] = {
+    {"skew",
+     "ser",
+     "si",
+     2,
+     -1,
+     {{0, 0, 0, -1},
+      {0, 0, 1, -1},
+      {0, 1, 0, 0},
+      {1, 0, 0, -1},
+      {1, 0, 1, -1},
+      {1, 1, 1, 1}}},
+    {"lost",
+     "si",
+     "cc",
+     2,
+     -1,
+     {{0, 0, 0, -1}, {0, 1, 0, 0}, {1, 0, 0, -1}, {1, 1, 0, 1}}},
+    {"fork",
+     "si",
+     "cc",
+     4,
+     -1,
+     {{0, 0, 0, -1},
+      {0, 1, 0, 0},
+      {1, 0, 1, -1},
+      {1, 1, 1, 1},
+      {2, 0, 0, 0},
+      {2, 0, 1, -1},
+      {3, 0, 0, -1},
+      {3, 0, 1, 1}}},
+    {"fractured",
+     "ra",
+     "rc",
+     2,
+     -1,
+     {{0, 0, 0, -1},
+      {0, 0, 1, -1},
+      {0, 1, 0, 0},
+      {0, 1, 1, 1},
+      {1, 0, 0, -1},
+      {1, 0, 1, 1}}},
+    {"aborted", "rc", NULL, 2, 0, {{0, 1, 0, 0}, {1, 0, 0, 0}}},
+    {"intermediate", "rc", NULL, 2, -1, {{0, 1, 0, 0}, {0, 1, 0, 1}, {1, 0, 0, 0}}},
+};
+
+static const struct anomaly *anomaly_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof anomalies / sizeof *anomalies; i++)
+        if (!strcmp(anomalies[i].name, name))
+            return &anomalies[i];
+    return NULL;
+}
+
+/* Each transaction of the anomaly in a session of its own, side by side. */
+static void plant_anomaly(struct insula_monitor *m, struct store *s,
+                          const struct anomaly *x, unsigned sessions)
+{
+    const uint64_t first = draw(s) % s->keys;
+    const uint64_t key[2] = {first, (first + 1) % s->keys};
+    const uint64_t was[2] = {s->now[key[0]], s->now[key[1]]};
+    const uint64_t fresh[2] = {++s->next, ++s->next};
+    const int64_t begin = ++s->time;
+    struct insula_error err = {0};
+    s->time++;
+    for (int t = 0; t < x->txns; t++) {
+        struct insula_op op[10];
+        size_t ops = 0;
+        for (size_t i = 0; i < 10; i++) {
+            const struct step *y = &x->step[i];
+            if (y->txn != t || (i && !y->txn && !y->write && !y->key && !y->value))
+                continue;
+            const uint64_t value = y->value < 0 ? was[y->key] : fresh[y->value];
+            op[ops++] =
+                (struct insula_op){.kind = y->write ? INSULA_WRITE : INSULA_READ,
+                                   .key = insula_int((int64_t)key[y->key]),
+                                   .value = insula_int((int64_t)value)};
+            if (y->write && t != x->aborted)
+                s->now[key[y->key]] = value;
+        }
+        const struct insula_completion txn = {
+            .session = insula_int((int64_t)sessions + t),
+            .begin_ns = begin,
+            .end_ns = ++s->time,
+            .status = t == x->aborted ? INSULA_ABORTED : INSULA_COMMITTED,
+            .op = op,
+            .ops = ops};
+        if (insula_monitor_push(m, &txn, &err)) {
+            (void)fprintf(stderr, "%s\n", err.message);
+            exit(3);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     uint64_t n = 1000000, plant = 0;
+    const struct anomaly *kind = NULL;
     unsigned sessions = 20;
     const char *levels = NULL;
     FILE *file = NULL;
     struct insula_monitor_options o = {0};
     struct store s = {.keys = 1000, .ops = 8, .rng = 1};
-    for (int c; (c = getopt(argc, argv, "n:l:k:s:o:K:p:r:f:")) != -1;) {
+    for (int c; (c = getopt(argc, argv, "n:l:k:s:o:K:p:P:r:f:")) != -1;) {
         const uint64_t x = optarg ? strtoull(optarg, NULL, 10) : 0;
         switch (c) {
         case 'n':
@@ -155,6 +265,11 @@ int main(int argc, char **argv)
             break;
         case 'p':
             plant = x;
+            break;
+        case 'P':
+            kind = anomaly_of(optarg);
+            if (!kind)
+                return 3;
             break;
         case 'r':
             s.rng = x * 7919 + 1;
@@ -190,8 +305,13 @@ int main(int argc, char **argv)
         if (c->state == 0) {
             plan(&s, c);
         } else if (c->state == 1) {
-            if (plant && !planted && done >= plant)
-                stale = planted = 1;
+            if (plant && !planted && done >= plant) {
+                planted = 1;
+                stale = !kind;
+                planted_at = done;
+                if (kind)
+                    plant_anomaly(m, &s, kind, sessions);
+            }
             const int was = stale;
             execute(&s, c, &stale);
             if (was && !stale)
@@ -202,14 +322,24 @@ int main(int argc, char **argv)
                 printf("%" PRIu64 " transactions, %.0f a second, %.0f MB\n", done,
                        (double)done / (seconds() - start), (double)resident() / 1e6);
             if (planted && m && done % 100 == 0 &&
-                !strcmp(insula_monitor_verdict(m, "sser", NULL), "violated")) {
+                !strcmp(insula_monitor_verdict(m, kind ? kind->breaks : "sser", NULL),
+                        "violated")) {
                 printf("found %" PRIu64 " after it\n", done - planted_at);
                 found = 1;
             }
         }
         c->state = (c->state + 1) % 3;
     }
-    if (m && insula_monitor_finish(m, &err))
+    /* What was executed was seen by others: nobody is left out. */
+    for (unsigned i = 0; i < sessions && !found; i++)
+        if (client[i].state == 2)
+            (void)deliver(m, &s, &client[i], i, file);
+    if (kind && kind->keeps &&
+        !strcmp(insula_monitor_verdict(m, kind->keeps, NULL), "violated")) {
+        printf("%s violated, but is not\n", kind->keeps);
+        return 1;
+    }
+    if (m && !found && insula_monitor_finish(m, &err))
         (void)fprintf(stderr, "%s\n", err.message);
     struct insula_monitor_counts count = {0};
     if (m)
