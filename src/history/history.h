@@ -138,10 +138,10 @@ struct ins_history {
      * at all).
      */
     bool has_misreads, may_not_repeat;
-    char format[16]; /* id of the format it came from */
+    char format[16];   /* id of the format it came from */
     uint32_t odd_ends; /* that lay before their begins, and were dropped */
-    char note[512];  /* what a reader guessed, for the user; may be empty */
-    bool order_only; /* begins and ends tell before from after, but no clock's time */
+    char note[512];    /* what a reader guessed, for the user; may be empty */
+    bool order_only;   /* begins and ends tell before from after, but no clock's time */
     char init_name[32]; /* name of transaction 0, "init" unless the file gave it one */
     uint32_t init_line;
 };
