@@ -6,11 +6,25 @@
 /* The table of `insula runs`: columns as wide as what is in them; where the terminal is
  * too narrow for all, those that matter least are left out. */
 
-enum { COLUMNS = 11 };
+enum column {
+    WHEN,
+    RUN,
+    DATABASE,
+    ISOLATION,
+    WORKLOAD,
+    FAULTS,
+    SEED,
+    TXNS,
+    RATE,
+    PROMISE,
+    STRONGEST,
+    ANOMALIES,
+    COLUMNS
+};
 
 static const char *const headings[COLUMNS] = {
-    "when", "run",   "database", "isolation", "workload", "faults",
-    "txns", "txn/s", "promise",  "strongest", "anomalies"};
+    "when", "run",  "database", "isolation", "workload",  "faults",
+    "seed", "txns", "txn/s",    "promise",   "strongest", "anomalies"};
 
 static void count_text(char *out, size_t size, double x)
 {
@@ -30,41 +44,44 @@ static void cell(const struct ins_run_row *r, int column, char *out, size_t size
     const char *text = "";
     out[0] = '\0';
     switch (column) {
-    case 0:
+    case WHEN:
         (void)snprintf(out, size, "%.10s %.5s", r->started,
                        strlen(r->started) > 15 ? r->started + 11 : "");
         return;
-    case 1:
+    case RUN:
         text = r->name;
         break;
-    case 2:
+    case DATABASE:
         text = *r->database ? r->database : r->label;
         break;
-    case 3:
+    case ISOLATION:
         text = r->isolation;
         break;
-    case 4:
+    case WORKLOAD:
         text = r->workload;
         break;
-    case 5:
+    case FAULTS:
         text = r->nemesis;
         break;
-    case 6:
+    case SEED:
+        text = r->seed;
+        break;
+    case TXNS:
         if (strcmp(r->state, "unfinished") != 0)
             count_text(out, size, (double)r->transactions);
         return;
-    case 7:
+    case RATE:
         if (r->rate > 0)
             count_text(out, size, r->rate);
         return;
-    case 8:
+    case PROMISE:
         if (!*r->promise && !strcmp(r->verdict, "kept"))
             text = "none"; /* nothing was promised, so nothing was broken */
         else
             text = *r->verdict ? r->verdict : r->state;
         (void)snprintf(out, size, "%s%s%s", r->promise, *r->promise ? " " : "", text);
         return;
-    case 9:
+    case STRONGEST:
         text = r->strongest;
         break;
     default:
@@ -88,7 +105,7 @@ static unsigned width_of(char *text)
 
 static const char *colour_of(const struct ins_run_row *r, int column)
 {
-    if (column != 8)
+    if (column != PROMISE)
         return NULL;
     return !strcmp(r->verdict, "broken") ? "\033[31m"
            : !strcmp(r->verdict, "kept") ? "\033[32m"
@@ -120,10 +137,11 @@ static int measure(const struct ins_runs *s, unsigned width, unsigned wide[COLUM
             most = w > most ? w : most;
         }
         const unsigned heading = (unsigned)strlen(headings[c]);
-        wide[c] = !most && c > 2 ? 0 : most > heading ? most : heading;
+        wide[c] = !most && c > DATABASE ? 0 : most > heading ? most : heading;
         total += wide[c] ? wide[c] + 2 : 0;
     }
-    static const int least[] = {7, 0, 4, 6, 3, 5}; /* the verdict matters more */
+    static const int least[] = {RATE, SEED,      WHEN,  WORKLOAD,
+                                TXNS, ISOLATION, FAULTS}; /* the verdict matters more */
     for (size_t i = 0; i < sizeof least / sizeof *least && width && total > width + 2;
          i++) {
         total -= wide[least[i]] ? wide[least[i]] + 2 : 0;
@@ -147,7 +165,8 @@ static void put_line(FILE *out, const struct ins_run_row *r,
         else
             (void)snprintf(text, sizeof text, "%s", headings[c]);
         const char *colour = !color ? NULL : r ? colour_of(r, c) : "\033[1m";
-        put_cell(out, text, wide[c], colour, c == 6 || c == 7, !--left);
+        put_cell(out, text, wide[c], colour, c == SEED || c == TXNS || c == RATE,
+                 !--left);
     }
     (void)fputc('\n', out);
 }

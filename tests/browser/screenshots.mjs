@@ -15,6 +15,8 @@ await runs.screenshot({ path: out + "/runs.png" });
 
 const report = await open("file://" + resolve("report.html"), 860);
 await report.waitForSelector("#pictures[data-ready]");
+await report.keyboard.press("j"); // what is beyond a promise that was kept is shown when asked for
+await report.waitForTimeout(300);
 await report.screenshot({ path: out + "/report.png" });
 if (await report.$("#ontimeline")) await report.click("#ontimeline");
 await report.waitForTimeout(900);

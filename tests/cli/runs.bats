@@ -42,7 +42,7 @@ three() {
     run -0 "$INSULA" runs
     [ ${#lines[@]} = 4 ]
     [[ ${lines[1]} == *mariadb*unfinished* ]]
-    [[ ${lines[2]} == *"SQLite 3.40.1"*"sser kept"* ]]
+    [[ ${lines[2]} == *"SQLite 3.40.1"*" 8 "*"sser kept"* ]]
     [[ ${lines[3]} == *"PostgreSQL 15.1"*append*kill*1,234*"ser broken"*"G2-item 3"* ]]
 }
 
