@@ -602,7 +602,8 @@ static enum ins_status check_level(const struct ins_history *h, enum ins_level l
     const int64_t start = ins_now_ns();
     struct ins_level_result *l = &r->level[level];
     ins_limit_stage(o->limit, ins_level_table[level].name, 0);
-    const enum ins_status st = ins_engine_init(&w.e, h, level, o->limit, err);
+    const enum ins_status st =
+        ins_engine_init(&w.e, o->shared, h, level, o->limit, err);
     if (st != INS_OK)
         return st;
     l->verdict = decide(&w, r, o->certificate);

@@ -297,7 +297,9 @@ static enum ins_status check_weak(struct run *c)
 
 static enum ins_status check_rest(struct run *c)
 {
+    struct ins_shared_set shared = {0};
     struct ins_strong_options o = {
+        .shared = &shared,
         .limit = c->o->limit,
         .threads = c->o->threads,
         .certificate = c->o->certificate,
@@ -321,6 +323,7 @@ static enum ins_status check_rest(struct run *c)
     o.looked = weak != 0;
     if (st == INS_OK && o.levels != weak)
         st = ins_strong_check(c->h, &o, c->r, c->err);
+    ins_shared_release(&shared);
     ins_tell_once(c->r, first);
     if (o.levels)
         ins_result_stage(c->r, "search", seconds_since(start));

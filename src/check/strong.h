@@ -15,8 +15,9 @@ struct ins_strong_options {
     ins_levels levels;       /* others are ignored */
     struct ins_limit *limit; /* may be NULL */
     unsigned threads;
-    bool certificate; /* fill r->certificate */
-    bool looked;      /* ins_view_levels was called */
+    bool certificate;              /* fill r->certificate */
+    bool looked;                   /* ins_view_levels was called */
+    struct ins_shared_set *shared; /* what the levels share; filled as they need it */
 };
 
 /* Fill r->level for the levels asked that ask for version orders and have no verdict

@@ -177,7 +177,7 @@ static bool group_by_chain(struct ins_engine *e)
     uint32_t g = 0, n = 0;
     for (ins_key k = 0; k < e->h->n_keys && !ins_engine_stop(e, k); k++) {
         const uint32_t first = n;
-        e->group_off[k] = g;
+        e->own_groups.off[k] = g;
         for (uint32_t v = e->key_ver[k]; v < e->key_ver[k + 1]; v++)
             if (e->chain[e->ver_txn[v]] != INS_NONE)
                 e->group_item[n++] = v;
@@ -188,12 +188,12 @@ static bool group_by_chain(struct ins_engine *e)
             const uint32_t x = e->chain[e->ver_txn[e->group_item[i]]];
             if (i > first && x == e->group_chain[g - 1])
                 continue;
-            e->group_ver[g] = i;
-            e->group_chain[g++] = x;
+            e->own_groups.ver[g] = i;
+            e->own_groups.chain[g++] = x;
         }
     }
-    e->group_off[e->h->n_keys] = g;
-    e->group_ver[g] = n;
+    e->own_groups.off[e->h->n_keys] = g;
+    e->own_groups.ver[g] = n;
     e->n_groups = g;
     return !e->failed;
 }

@@ -35,6 +35,7 @@
 
 #include "base/limit.h"
 #include "base/vec.h"
+#include "engine/shared.h"
 #include "history/history.h"
 #include "level/level.h"
 
@@ -63,8 +64,15 @@ struct ins_link {
 };
 INS_VEC(link, struct ins_link);
 
+/* Writers of a key by chain, where sessions are no chains. */
+struct ins_own_groups {
+    uint32_t *off, *ver, *chain;
+};
+
+/* What is const here is shared, see there. */
 struct ins_engine {
     const struct ins_history *h;
+    const struct ins_shared *shared;
     struct ins_limit *limit;
     unsigned threads; /* to use, 0: as many as there are processors */
     enum ins_level level;
@@ -73,29 +81,22 @@ struct ins_engine {
     uint32_t n_txn_nodes;   /* n_txns << split */
     uint32_t n_nodes;       /* and the time nodes */
 
-    /* External reads of counted and optional transactions, one a key, by transaction.
-     */
     uint32_t n_reads;
-    uint32_t *read_off; /* n_txns + 1 */
-    uint32_t *read_op, *read_txn;
-    uint32_t *read_from; /* the writer, or INS_FROM_AMBIGUOUS */
+    const uint32_t *read_off, *read_op, *read_txn, *read_from;
     uint32_t *read_ver;  /* its version, INS_NONE while it is open */
     uint32_t *read_next; /* the next reader of the same version */
     uint32_t *read_link; /* of one that was settled: its INS_LINK_FROM, else INS_NONE */
     uint32_t n_open;     /* reads that are open */
-    uint32_t *open_read; /* those that were so at the start */
+    const uint32_t *open_read; /* those that were so at the start */
     uint32_t n_open_read;
     /* Candidates of open_read[i]: versions open_cand[open_off[i]] .. with the dead ones
      * moved behind open_live[i]. */
-    uint32_t *open_off, *open_live, *open_cand;
+    const uint32_t *open_off;
+    uint32_t *open_live, *open_cand;
 
     uint32_t n_vers;
-    uint32_t *key_ver;    /* n_keys + 1 */
-    uint32_t *ver_txn;    /* n_vers */
-    uint32_t *ver_key;    /* n_vers */
+    const uint32_t *key_ver, *ver_txn, *ver_key, *write_off, *write_ver;
     uint32_t *ver_reader; /* n_vers + n_keys: first reader or INS_NONE */
-    uint32_t *write_off;  /* n_txns + 1 */
-    uint32_t *write_ver;  /* final writes by transaction */
     /* Chains: that of each transaction (INS_NONE: in none), its place in it from 1 on,
      * and their lengths.  NULL: sessions are chains, places the numbers of
      * transactions.
@@ -108,13 +109,15 @@ struct ins_engine {
      * 1]; NULL: each item is its own number.  Before ins_chains, where session order
      * does not count, a group for each writer; after it, those in no chain are left
      * out. */
-    uint32_t *group_off, *group_ver, *group_chain, *group_item;
+    const uint32_t *group_off, *group_ver, *group_chain;
+    uint32_t *group_item;
     uint32_t n_groups;
+    struct ins_own_groups own_groups;
     uint8_t *optional;           /* by transaction */
     uint32_t *definite_since;    /* by transaction: the link by which it stopped being
                                     optional, else INS_NONE */
     struct ins_vec_u32 definite; /* those whose reads are still to be looked at */
-    uint8_t *key_placed;         /* a list whose order is a choice, see places.h */
+    const uint8_t *key_placed;   /* a list whose order is a choice, see places.h */
     bool has_optional, has_placed;
     uint8_t *chosen;   /* optional transactions that the order at hand counts */
     uint8_t *key_done; /* the version order is fully known and in the links */
@@ -270,10 +273,11 @@ bool ins_engine_settle(struct ins_engine *e, uint32_t read, uint32_t ver);
  * a word with the kind of a link, and nodes have 32 bits. */
 bool ins_engine_fits(uint64_t n_ops, uint64_t n_keys, uint64_t n_txns, bool split);
 
-/* INS_E_LIMIT also when the history does not fit. */
-enum ins_status ins_engine_init(struct ins_engine *e, const struct ins_history *h,
-                                enum ins_level level, struct ins_limit *limit,
-                                struct ins_error *err);
+/* With what the levels of h share from `shared`, which must outlive the engine.
+ * INS_E_LIMIT also when the history does not fit. */
+enum ins_status ins_engine_init(struct ins_engine *e, struct ins_shared_set *shared,
+                                const struct ins_history *h, enum ins_level level,
+                                struct ins_limit *limit, struct ins_error *err);
 void ins_engine_release(struct ins_engine *e);
 
 /* What one step found. */
