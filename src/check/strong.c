@@ -8,7 +8,12 @@
 #include "witness/window.h"
 
 /* Up to this many candidates a read, on average, the engine does well by itself. */
-enum { FEW_CANDIDATES = 3 };
+enum {
+    FEW_CANDIDATES = 3,
+    /* operations whose orders are looked at, and saturated, before a long search */
+    LOOK = 1 << 17,
+    SATURATE = 1 << 15,
+};
 
 /* One level under way. */
 struct job {
@@ -17,6 +22,7 @@ struct job {
     struct ins_engine e;
     uint32_t *order; /* the answer, or where a schedule is tried */
     enum ins_verdict verdict;
+    bool soon; /* leave open what needs a search */
 };
 
 /* Say why the level fails; without an argument it is not decided. */
@@ -117,6 +123,8 @@ static enum ins_verdict search(struct job *j)
 static enum ins_verdict search_further(struct job *j, struct ins_vec_u32 *cycle)
 {
     struct ins_engine *e = &j->e;
+    if (j->soon && e->h->n_ops > SATURATE)
+        return INS_NOT_ASKED;
     const enum ins_found f = ins_saturate(e, cycle);
     if (f == INS_FOUND_CYCLE)
         return fail_with_cycle(j, cycle);
@@ -124,6 +132,8 @@ static enum ins_verdict search_further(struct job *j, struct ins_vec_u32 *cycle)
         return INS_UNDECIDED;
     if (e->contradiction)
         return fail_with_read(j);
+    if (j->soon)
+        return INS_NOT_ASKED;
     double *rank = ins_rank(e);
     if (!rank)
         return INS_UNDECIDED;
@@ -155,11 +165,12 @@ static enum ins_verdict decide(struct job *j)
     return v;
 }
 
-static enum ins_status check_level(const struct ins_history *h, enum ins_level level,
-                                   const struct ins_strong_options *o,
-                                   struct ins_result *r, struct ins_error *err)
+/* `soon`: what needs a search is left open. */
+static enum ins_status decide_level(const struct ins_history *h, enum ins_level level,
+                                    const struct ins_strong_options *o, bool soon,
+                                    struct ins_result *r, struct ins_error *err)
 {
-    struct job j = {.o = o, .r = r};
+    struct job j = {.o = o, .r = r, .soon = soon};
     const int64_t start = ins_now_ns();
     struct ins_level_result *l = &r->level[level];
     ins_limit_stage(o->limit, ins_level_table[level].name, 0);
@@ -170,12 +181,21 @@ static enum ins_status check_level(const struct ins_history *h, enum ins_level l
     j.e.threads = o->threads;
     j.order = INS_NEW(uint32_t, j.e.n_nodes);
     l->verdict = j.order ? decide(&j) : INS_UNDECIDED;
+    if (soon && l->verdict == INS_UNDECIDED)
+        l->verdict = INS_NOT_ASKED;
     if (l->verdict == INS_UNDECIDED && !l->why)
         l->why = ins_limit_or_memory(o->limit);
     ins_free(j.order);
     ins_engine_release(&j.e);
-    l->seconds = (double)(ins_now_ns() - start) * 1e-9;
+    l->seconds += (double)(ins_now_ns() - start) * 1e-9;
     return INS_OK;
+}
+
+static enum ins_status check_level(const struct ins_history *h, enum ins_level level,
+                                   const struct ins_strong_options *o,
+                                   struct ins_result *r, struct ins_error *err)
+{
+    return decide_level(h, level, o, false, r, err);
 }
 
 /* The certificate says so when all levels are decided. */
@@ -298,6 +318,11 @@ static void find_witnesses(const struct ins_history *h, bool quick,
         INS_EACH_LEVEL_DOWN(level, o->levels) {
             if (wants_witness(h, r, level) && !find_witness(&s, level, quick, o, r) &&
                 ins_limit_hit(o->limit))
+                break;
+            /* What has no witness soon may be refuted without a search. */
+            struct ins_error err = {0};
+            if (quick && h->n_ops <= LOOK && wants_witness(h, r, level) &&
+                decide_level(h, level, o, true, r, &err) != INS_OK)
                 break;
         }
     ins_script_release(&s);
