@@ -350,6 +350,7 @@ int main(int argc, char **argv)
         printf("%s %s %s\n", l, insula_monitor_verdict(m, l, &why), why);
     }
     printf("%.3f s, %" PRIu64 " checks\n", seconds() - start, count.checks);
+    const int status = m && !plant ? insula_monitor_status(m) : plant && !found;
     insula_monitor_free(m);
     if (file)
         (void)fclose(file);
@@ -357,5 +358,5 @@ int main(int argc, char **argv)
     free(s.now);
     free(s.before);
     free(s.since);
-    return plant && !found;
+    return status;
 }
