@@ -19,6 +19,10 @@ static const struct {
      "{:type :info :process 1 :index 5 :value [[:w 1 3] [:r 1 nil]]}\n",
      "insula 1 transactions 2\ninitial nil\n0 4: w(1)=2 r(1)=? abort\n"
      "1 5: w(1)=3 r(1)=? unknown\n"},
+    {"rows of a query that did not complete are no reads", "edn", NULL,
+     "{:type :invoke :process 1 :index 0 :value [[:rp [:= 9] nil] [:w 2 8]]}\n"
+     "{:type :info :process 1 :index 1 :value [[:rp [:= 9] {1 9}] [:w 2 8]]}\n",
+     "insula 1 transactions 1\n1 1: q(v=9)=? w(2)=8 unknown\n"},
     {"an invocation that never completes is indeterminate and its reads unknown", "edn",
      NULL, "{:type :invoke :process 0 :time 5 :index 9 :value [[:r 1 nil] [:w 2 3]]}",
      "insula 1 transactions 1\ninitial nil\n0 9 @5..: r(1)=? w(2)=3 unknown\n"},
