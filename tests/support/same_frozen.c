@@ -89,6 +89,8 @@ static bool same_again(const struct ins_history *h, bool indexed)
     struct ins_error err = {0};
     struct ins_columns c;
     struct ins_history *again = NULL;
+    if (h->statements.n)
+        return true; /* it has operations that freezing added, which cannot be told */
     bool same = thaw(h, &c);
     if (!same)
         ins_columns_release(&c);

@@ -5,7 +5,8 @@
 #include "history/history.h"
 
 /* Freezes h anew and compares.  A history in which a value turns out to be written
- * twice to a key counts as the same: that none is, an index may claim. */
+ * twice to a key counts as the same: that none is, an index may claim.  So does one
+ * with statements on rows, which cannot be thawed. */
 bool same_frozen(struct ins_history *h);
 
 /* Is h the same when no two lists have elements in common? */
