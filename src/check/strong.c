@@ -274,6 +274,8 @@ static bool find_witness(const struct ins_script *s, enum ins_level level, bool 
         .split = m.split, .exclusive = m.apart, .real_time = m.real_time};
     struct ins_vec_u32 step = {0};
     const int64_t start = ins_now_ns();
+    ins_limit_stage(o->limit, ins_level_table[level].name, 0);
+    ins_limit_step(o->limit, "looking for an order", 0);
     const bool found =
         (quick && !s->h->has_times && ins_frontier_search(s, how, o->limit, &step)) ||
         ins_window_search(s, how, quick, o->limit, &step);
