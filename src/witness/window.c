@@ -63,6 +63,7 @@ struct search {
 
     /* the window */
     struct ins_vec_u32 member;          /* transactions, by rank */
+    int64_t *when;                      /* by transaction: with times, its end */
     uint32_t *rank;                     /* by transaction: its number there */
     uint32_t *last;                     /* by session: its latest member so far */
     ins_txn *cursor;                    /* by session: the next that is not in it */
@@ -290,10 +291,22 @@ static void add_conflicts(struct search *q)
 
 /* ---- the window ---- */
 
-/* When t ended. */
-static int64_t when(const struct ins_history *h, ins_txn t)
+/* When each ended, or a later one of its session did if that was before: so that
+ * sessions go forward, and who ended in this sense before another began precedes it. */
+static void fill_ends(struct search *q)
 {
-    return h->txn_end[t] != INS_NO_TIME ? h->txn_end[t] : h->txn_begin[t];
+    const struct ins_history *h = q->s->h;
+    int64_t earliest = INT64_MAX;
+    for (ins_txn t = h->n_txns - 1; h->has_times && t > 0; t--) {
+        const int64_t end = h->txn_end[t];
+        if (t + 1 == h->session_first[h->txn_session[t] + 1])
+            earliest = INT64_MAX;
+        if (q->s->counts[t] && has_end(h, t) && end < earliest)
+            earliest = end;
+        q->when[t] = end != INS_NO_TIME ? end : h->txn_begin[t];
+        if (earliest < q->when[t])
+            q->when[t] = earliest;
+    }
 }
 
 /* The first of its session from t on that counts or may count, or the session's end. */
@@ -313,7 +326,7 @@ static int64_t expected(const struct search *q, uint32_t session, ins_txn t,
     if (q->state[t] == BEGUN)
         return INT64_MIN;
     if (h->has_times)
-        return when(h, t);
+        return q->when[t];
     const uint32_t n = h->session_first[session + 1] - h->session_first[session];
     return ((2 * (int64_t)ahead + 1) << 32) / n;
 }
@@ -398,7 +411,7 @@ static uint32_t members_before(const struct search *q, uint32_t i, bool ended)
         return far_below(q, i);
     uint32_t n = 0;
     const int64_t begin = h->txn_begin[q->member.at[i]];
-    while (n < i && begin != INS_NO_TIME && when(h, q->member.at[n]) < begin)
+    while (n < i && begin != INS_NO_TIME && q->when[q->member.at[n]] < begin)
         n++;
     return n;
 }
@@ -686,6 +699,7 @@ static bool init(struct search *q)
 {
     const struct ins_history *h = q->s->h;
     q->rank = INS_NEW0(uint32_t, h->n_txns);
+    q->when = INS_NEW0(int64_t, h->n_txns);
     q->next = INS_NEW(ins_txn, h->n_sessions);
     q->cursor = INS_NEW(ins_txn, h->n_sessions);
     q->last = INS_NEW(uint32_t, h->n_sessions);
@@ -693,15 +707,17 @@ static bool init(struct search *q)
     q->state = INS_NEW(uint8_t, h->n_txns);
     q->key_of = INS_NEW(uint32_t, h->n_keys);
     q->key_stamp = INS_NEW0(uint32_t, h->n_keys);
-    return q->rank && q->next && q->cursor && q->last && q->current && q->state &&
-           q->key_of && q->key_stamp;
+    if (q->when)
+        fill_ends(q);
+    return q->when && q->rank && q->next && q->cursor && q->last && q->current &&
+           q->state && q->key_of && q->key_stamp;
 }
 
 static void release(struct search *q)
 {
-    void *all[] = {q->rank,    q->next,      q->cursor,   q->last,
-                   q->current, q->state,     q->writer,   q->key_of,
-                   q->key_off, q->key_stamp, q->count_var};
+    void *all[] = {q->when,   q->rank,    q->next,      q->cursor,
+                   q->last,   q->current, q->state,     q->writer,
+                   q->key_of, q->key_off, q->key_stamp, q->count_var};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
     ins_vec_u32_release(&q->member);
