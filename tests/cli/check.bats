@@ -222,3 +222,17 @@ END
     run -1 "$INSULA" check --json -l free-psi,free-pc,free-si,free-ser,psi,pc,si,ser h.insula
     [ "$(jq -r '.histories[0].levels[] | select(.level == "psi").anomalies[]' <<<"$output")" = G-single-process ]
 }
+
+@test "strong levels: the same certificate for any number of threads" {
+    "$INSULA" gen -q --level ser --txns 5000 --sessions 20 --keys 500 --seed 1 -o h.insulab
+    for level in ser si sser; do
+        for n in 1 2 3 8; do
+            "$INSULA" check -q -l $level --threads $n --certificate $level-$n.cert h.insulab \
+                >$level-$n.txt || [ $? -eq 1 ]
+            sed -i -E "s/[0-9.]+ m?s( |\$) *//" $level-$n.txt
+            cmp $level-1.cert $level-$n.cert
+            cmp $level-1.txt $level-$n.txt
+        done
+        run -0 "$INSULA" verify h.insulab $level-8.cert
+    done
+}
