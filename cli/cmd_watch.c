@@ -443,7 +443,7 @@ static bool start(struct watch *w)
         return complain("cannot open '%s': %s", w->path, strerrordesc_np(errno)), false;
     if (S_ISDIR(st.st_mode))
         return complain("'%s' is a directory", w->path), false;
-    w->regular = S_ISREG(st.st_mode);
+    w->regular = S_ISREG(st.st_mode) && w->in != STDIN_FILENO; /* "-" has an end */
     w->bytes = malloc(BYTES);
     w->monitor = insula_monitor_new(&how, &err);
     if (w->monitor)
