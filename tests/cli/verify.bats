@@ -293,3 +293,13 @@ END
         python3 "$BATS_TEST_DIRNAME/../../scripts/verify.py" h.insula c | grep -q "$level fail: proved"
     done
 }
+
+@test "a read whose only source cannot count is proved" {
+    history <<'END'
+s0 t1: a(y)=1 a(y)=1
+s0 t2: r(y)=[1] a(y)=2 unknown
+s0 t3: r(y)=[1 2]
+END
+    "$INSULA" check -q --certificate real h || [ $? -eq 1 ]
+    run -0 "$INSULA" verify -l psi=fail,si=fail,ser=fail h real
+}
