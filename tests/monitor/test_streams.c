@@ -120,7 +120,11 @@ static void run(const struct ins_history *h, struct ins_rng *rng, struct tally *
     uint32_t *order = ins_alloc(h->n_txns, sizeof *order);
     const unsigned hold = 20 + ins_rng_below(rng, 40);
     const struct ins_monitor_options o = {
-        .levels = ins_levels_default(), .repeats = h->has_duplicates, .hold = hold};
+        .levels = ins_levels_default(),
+        .repeats = h->has_duplicates,
+        .hold = hold,
+        /* A busy machine is no reason to leave anything open. */
+        .check_s = 3600};
     if (!order || ins_monitor_init(&m, &o, &err) != INS_OK)
         abort();
     ins_monitor_initial(&m, ins_lit_u64(0));
