@@ -7,13 +7,19 @@
 #include "witness/view.h"
 #include "witness/window.h"
 
-/* Up to this many candidates a read, on average, the engine does well by itself. */
 enum {
+    /* up to this many candidates a read, on average, the engine does well by itself */
     FEW_CANDIDATES = 3,
+    /* up to this many an operation, it is asked first, for so many ticks */
+    SOME_CANDIDATES = 4,
+    SHORT_SEARCH = 20 * 1000 * 1000,
     /* operations whose orders are looked at, and saturated, before a long search */
     LOOK = 1 << 17,
     SATURATE = 1 << 15,
 };
+
+/* What to leave open: what needs a search, what needs a long one, nothing. */
+enum effort { NO_SEARCH, SOME_SEARCH, ALL_SEARCH };
 
 /* One level under way. */
 struct job {
@@ -22,7 +28,7 @@ struct job {
     struct ins_engine e;
     uint32_t *order; /* the answer, or where a schedule is tried */
     enum ins_verdict verdict;
-    bool soon; /* leave open what needs a search */
+    enum effort effort;
 };
 
 /* Say why the level fails; without an argument it is not decided. */
@@ -123,7 +129,7 @@ static enum ins_verdict search(struct job *j)
 static enum ins_verdict search_further(struct job *j, struct ins_vec_u32 *cycle)
 {
     struct ins_engine *e = &j->e;
-    if (j->soon && e->h->n_ops > SATURATE)
+    if (j->effort == NO_SEARCH && e->h->n_ops > SATURATE)
         return INS_NOT_ASKED;
     const enum ins_found f = ins_saturate(e, cycle);
     if (f == INS_FOUND_CYCLE)
@@ -132,7 +138,7 @@ static enum ins_verdict search_further(struct job *j, struct ins_vec_u32 *cycle)
         return INS_UNDECIDED;
     if (e->contradiction)
         return fail_with_read(j);
-    if (j->soon)
+    if (j->effort == NO_SEARCH)
         return INS_NOT_ASKED;
     double *rank = ins_rank(e);
     if (!rank)
@@ -165,12 +171,12 @@ static enum ins_verdict decide(struct job *j)
     return v;
 }
 
-/* `soon`: what needs a search is left open. */
 static enum ins_status decide_level(const struct ins_history *h, enum ins_level level,
-                                    const struct ins_strong_options *o, bool soon,
-                                    struct ins_result *r, struct ins_error *err)
+                                    const struct ins_strong_options *o,
+                                    enum effort effort, struct ins_result *r,
+                                    struct ins_error *err)
 {
-    struct job j = {.o = o, .r = r, .soon = soon};
+    struct job j = {.o = o, .r = r, .effort = effort};
     const int64_t start = ins_now_ns();
     struct ins_level_result *l = &r->level[level];
     ins_limit_stage(o->limit, ins_level_table[level].name, 0);
@@ -179,9 +185,10 @@ static enum ins_status decide_level(const struct ins_history *h, enum ins_level 
     if (st != INS_OK)
         return st;
     j.e.threads = o->threads;
+    j.e.budget = effort == SOME_SEARCH ? SHORT_SEARCH : 0;
     j.order = INS_NEW(uint32_t, j.e.n_nodes);
     l->verdict = j.order ? decide(&j) : INS_UNDECIDED;
-    if (soon && l->verdict == INS_UNDECIDED)
+    if (effort != ALL_SEARCH && l->verdict == INS_UNDECIDED)
         l->verdict = INS_NOT_ASKED;
     if (l->verdict == INS_UNDECIDED && !l->why)
         l->why = ins_limit_or_memory(o->limit);
@@ -195,7 +202,7 @@ static enum ins_status check_level(const struct ins_history *h, enum ins_level l
                                    const struct ins_strong_options *o,
                                    struct ins_result *r, struct ins_error *err)
 {
-    return decide_level(h, level, o, false, r, err);
+    return decide_level(h, level, o, ALL_SEARCH, r, err);
 }
 
 /* The certificate says so when all levels are decided. */
@@ -254,16 +261,15 @@ void ins_tell_once(struct ins_result *r, size_t first)
 
 /* ---- duplicates ---- */
 
-/* Are there so many writers of equal values that the choice among them is the problem?
- */
-static bool has_many_candidates(const struct ins_history *h)
+/* Writers of values that are read, by read. */
+static uint64_t count_candidates(const struct ins_history *h)
 {
     uint64_t candidates = 0;
     for (uint32_t i = 0; i < h->n_ambiguous; i++) {
         const uint32_t g = h->ambiguous_group[i];
         candidates += h->group_off[g + 1] - h->group_off[g];
     }
-    return candidates > FEW_CANDIDATES * (uint64_t)h->n_ambiguous;
+    return candidates;
 }
 
 static bool find_witness(const struct ins_script *s, enum ins_level level, bool quick,
@@ -307,24 +313,38 @@ static bool wants_witness(const struct ins_history *h, const struct ins_result *
            is_open(r, level);
 }
 
+/* Ask the engine, unless a witness for the level would say nothing new. */
+static bool look_first(const struct ins_history *h, enum ins_level level,
+                       const struct ins_strong_options *o, enum effort effort,
+                       struct ins_result *r)
+{
+    struct ins_error err = {0};
+    return !wants_witness(h, r, level) ||
+           decide_level(h, level, o, effort, r, &err) == INS_OK;
+}
+
 /* Where values repeat a lot, a witness by value is easier to find than a choice among
  * the candidates.  From strong to weak; one is enough for all below it. */
 static void find_witnesses(const struct ins_history *h, bool quick,
                            const struct ins_strong_options *o, struct ins_result *r)
 {
     struct ins_script s;
+    const uint64_t n = count_candidates(h);
     /* A script knows plain reads of values; it would run past those out of a set. */
-    if (h->has_lists || h->statements.n || !has_many_candidates(h))
+    if (h->has_lists || h->statements.n ||
+        n <= FEW_CANDIDATES * (uint64_t)h->n_ambiguous)
         return;
+    const bool some = n <= SOME_CANDIDATES * h->n_ops;
     if (ins_script_init(&s, h, false, o->limit))
         INS_EACH_LEVEL_DOWN(level, o->levels) {
+            if (quick && some && !look_first(h, level, o, SOME_SEARCH, r))
+                break;
             if (wants_witness(h, r, level) && !find_witness(&s, level, quick, o, r) &&
                 ins_limit_hit(o->limit))
                 break;
             /* What has no witness soon may be refuted without a search. */
-            struct ins_error err = {0};
-            if (quick && h->n_ops <= LOOK && wants_witness(h, r, level) &&
-                decide_level(h, level, o, true, r, &err) != INS_OK)
+            if (quick && !some && h->n_ops <= LOOK &&
+                !look_first(h, level, o, NO_SEARCH, r))
                 break;
         }
     ins_script_release(&s);

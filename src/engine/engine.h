@@ -136,6 +136,7 @@ struct ins_engine {
     uint32_t *order, *pos; /* a topological order and its inverse */
     uint32_t *clock;       /* n_nodes * n_chains, or NULL */
     uint64_t rounds;
+    uint64_t budget;    /* what solvers may still do, in ticks; 0: no bound */
     uint32_t forced;    /* by the last ins_schedule */
     bool contradiction; /* an open read has no candidate left */
     bool failed;        /* memory, or a limit was hit half-way */

@@ -390,7 +390,6 @@ static enum ins_solver_answer ask(struct search *s)
         (uint64_t)e->n_reads + e->link.len + 2 * (uint64_t)e->n_nodes;
     struct ins_solver *solver =
         ins_limit_memory(e->limit, 40 * edges) ? NULL : ins_solver_new(e->n_nodes);
-    struct ins_error err = {0};
     if (!solver)
         return INS_ANSWER_UNKNOWN;
     for (uint32_t i = 0; i < e->n_nodes; i++)
@@ -398,7 +397,7 @@ static enum ins_solver_answer ask(struct search *s)
     ins_solver_hint_order(solver, s->g.pos);
     ins_problem_graph(e, solver);
     ins_problem_feed(s->p, NULL, solver);
-    const enum ins_solver_answer a = ins_solver_solve(solver, e->limit, &err);
+    const enum ins_solver_answer a = ins_problem_solve(s->e, solver);
     if (a == INS_ANSWER_SAT)
         adopt(s, solver);
     ins_solver_free(solver);

@@ -396,3 +396,16 @@ void ins_problem_feed(const struct ins_problem *p, const uint32_t *number,
         ins_solver_clause(s, p->clause.at + i, n);
     }
 }
+
+enum ins_solver_answer ins_problem_solve(struct ins_engine *e,
+                                         struct ins_solver *solver)
+{
+    struct ins_error err = {0};
+    if (e->budget)
+        ins_solver_budget(solver, e->budget);
+    const enum ins_solver_answer a = ins_solver_solve(solver, e->limit, &err);
+    const uint64_t used = ins_solver_stats(solver).ticks;
+    if (e->budget) /* never 0 again, which would be no bound */
+        e->budget = used < e->budget ? e->budget - used : 1;
+    return a;
+}

@@ -172,4 +172,8 @@ void ins_problem_feed(const struct ins_problem *p, const uint32_t *number,
  * ins_preds.  Ends half-way as ins_problem_feed does. */
 void ins_problem_graph(const struct ins_engine *e, struct ins_solver *s);
 
+/* Solve within what is left of the engine's budget. */
+enum ins_solver_answer ins_problem_solve(struct ins_engine *e,
+                                         struct ins_solver *solver);
+
 #endif

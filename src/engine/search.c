@@ -308,8 +308,7 @@ static enum ins_verdict loop(struct search *s)
         struct ins_solver *solver = inner ? inner_solver(s) : full_solver(s);
         if (!solver)
             return INS_UNDECIDED;
-        struct ins_error err = {0};
-        enum ins_solver_answer a = ins_solver_solve(solver, e->limit, &err);
+        enum ins_solver_answer a = ins_problem_solve(e, solver);
         if (a == INS_ANSWER_SAT && !adopt(s, solver, inner))
             a = INS_ANSWER_UNKNOWN;
         ins_solver_free(solver);

@@ -28,6 +28,7 @@ enum {
     UNMET = 48,             /* weight of a read that does not find its value */
     OVERDUE = 64,           /* weight of a session that is late by a round, squared */
     MOST_BYTES = 96 << 20,  /* of states */
+    MANY_KEYS = 512,        /* too many for a wrong move to show soon */
 };
 #define BUSY (UINT32_C(1) << 31) /* si: on a value, somebody is about to replace it */
 
@@ -505,7 +506,8 @@ static bool init(struct search *q)
     q->n_keys = h->n_keys;
     q->lay = (struct layout){.due = q->n_sessions, .value = 2 * q->n_sessions};
     q->lay.words = q->lay.value + q->n_keys;
-    if (h->n_txns >= BUSY || (uint64_t)q->lay.words * 8 * NARROW > MOST_BYTES)
+    if (h->n_txns >= BUSY || q->n_keys > MANY_KEYS ||
+        (uint64_t)q->lay.words * 8 * NARROW > MOST_BYTES)
         return false;
     q->key_need = INS_NEW(uint32_t, q->n_keys);
     q->key_stamp = INS_NEW0(uint32_t, q->n_keys);

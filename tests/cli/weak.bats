@@ -76,3 +76,10 @@ verdicts() {
         [[ $output == *"${row%:*}"* ]]
     done
 }
+
+# A few hot keys take few values, most do not: the engine decides, not a search by value.
+@test "few values on the hot ones of many keys: decided soon" {
+    "$INSULA" gen -q --level ser --txns 10000 --sessions 25 --ops 8 --keys 5000 --dup 0.5 \
+        --dup-values 20 --dist zipf:0.9 --no-times --seed 3 -o hot.insulab
+    run -0 "$INSULA" check -q -l ser --timeout 10 hot.insulab
+}
