@@ -17,12 +17,12 @@ enum { NS_PER_TICK = 1000 };
 static enum ins_status check_options(const struct ins_gen_options *o,
                                      const struct ins_plant *p, struct ins_error *err)
 {
-    if (!ins_store_find(o->level))
-        return ins_fail(
-            err, INS_E_USAGE, 0,
-            "cannot simulate level '%s', expected rc, ra, cc, pc, si, ser or "
-            "sser",
-            o->level);
+    if (!ins_store_find(o->level)) {
+        char known[128];
+        ins_store_list(known, sizeof known);
+        return ins_fail(err, INS_E_USAGE, 0, "cannot simulate level '%s', expected %s",
+                        o->level, known);
+    }
     if (o->abort + o->info > 1)
         return ins_fail(err, INS_E_USAGE, 0,
                         "aborted and indeterminate transactions are more than all");

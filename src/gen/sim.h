@@ -95,6 +95,8 @@ struct ins_store {
 extern const struct ins_store ins_store_table[];
 /* NULL when there is no store for that level. */
 const struct ins_store *ins_store_find(const char *level);
+/* "rc, ra, ... or sser", cut to size. */
+void ins_store_list(char *text, size_t size);
 
 void ins_own_clear(struct ins_own *own);
 /* The slot of key: the one it has, else the free one where it would go. */

@@ -503,6 +503,18 @@ const struct ins_store *ins_store_find(const char *level)
     return NULL;
 }
 
+void ins_store_list(char *text, size_t size)
+{
+    const size_t n = sizeof ins_store_table / sizeof *ins_store_table;
+    size_t len = 0;
+    for (size_t i = 0; i < n && len < size; i++)
+        len += (size_t)snprintf(text + len, size - len, "%s%s",
+                                i == 0      ? ""
+                                : i + 1 < n ? ", "
+                                            : " or ",
+                                ins_store_table[i].level);
+}
+
 void ins_own_clear(struct ins_own *own)
 {
     if (++own->epoch)

@@ -67,7 +67,7 @@ load common
 
 @test "a level without a store, a wrong distribution, no output" {
     run -3 "$INSULA" gen --level ci --seed 1 -o x.insula
-    [[ $output == "insula: cannot simulate level 'ci', expected rc"* ]]
+    [[ $output == "insula: cannot simulate level 'ci', expected rc, ra, cc, psi, pc, si, ser or sser"* ]]
     run -3 "$INSULA" gen --dist zpif --seed 1 -o x.insula
     [[ $output == "insula: unknown distribution 'zpif', expected uniform"* ]]
     run -3 "$INSULA" gen --seed 1
