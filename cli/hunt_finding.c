@@ -158,7 +158,7 @@ static bool certify(struct pages *p, struct insula_error *error)
     char path[4300];
     (void)snprintf(path, sizeof path, "%s/certificate", p->dir);
     const struct insula_check_options how = {
-        .levels = "ci,rc,ra,cc,pc,si,ser,sser", .timeout_s = 30, .certificate = path};
+        .levels = "all", .timeout_s = 30, .certificate = path};
     p->history = insula_load(p->small, NULL, error);
     p->result = p->history ? insula_check(p->history, &how, error) : NULL;
     if (!p->result)

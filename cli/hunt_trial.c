@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char levels[] = "ci,rc,ra,cc,pc,si,ser,sser";
+/* What ends a run at once where real time is not promised; psi fails only where si
+ * does. */
 static const char timeless[] = "ci,rc,ra,cc,pc,si,ser";
 
 void hunt_drop(const char *dir)
@@ -47,7 +48,7 @@ static struct ins_record_options options_of(const struct hunt *h,
         .heal_commands = h->o->given[OPT_heal_command],
         .seed = t->seed,
         .online = opt_given(h->o, OPT_online),
-        .online_levels = counts_real_time(h) ? levels : timeless,
+        .online_levels = counts_real_time(h) ? "all" : timeless,
         .table = h->o->text[OPT_table],
         .dir = dir,
         .stop = interrupt_seen,
@@ -77,9 +78,12 @@ void hunt_command(const struct hunt *h, const struct hunt_trial *t, FILE *out)
     (void)fputc('\n', out);
 }
 
+/* The default levels and what was promised, which may be none of them. */
 static struct insula_result *check(const struct insula_history *history,
-                                   struct insula_error *error)
+                                   const char *promised, struct insula_error *error)
 {
+    char levels[64];
+    (void)snprintf(levels, sizeof levels, "all%s%s", *promised ? "," : "", promised);
     const struct insula_check_options how = {.levels = levels, .timeout_s = 30};
     return insula_check(history, &how, error);
 }
@@ -90,14 +94,14 @@ static const char *failed_level(const struct hunt *h,
 {
     if (insula_result_lost_commits(result))
         return "sser";
-    static const char *const order[] = {"ci", "rc", "ra", "cc", "pc", "si", "ser"};
-    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
-        const char *verdict = insula_result_verdict(result, order[i]);
-        if (verdict && !strcmp(verdict, "fail"))
-            return order[i];
+    const char *id;
+    for (unsigned i = 0; (id = insula_level(i, NULL)); i++) {
+        const char *verdict = insula_result_verdict(result, id);
+        if (verdict && !strcmp(verdict, "fail") &&
+            (counts_real_time(h) || strcmp(id, "sser")))
+            return id;
     }
-    const char *verdict = insula_result_verdict(result, "sser");
-    return counts_real_time(h) && verdict && !strcmp(verdict, "fail") ? "sser" : NULL;
+    return NULL;
 }
 
 /* ---- the cause ---- */
@@ -193,7 +197,7 @@ static void name_cause(const struct hunt_trial *t, const char *small, bool lost,
 {
     struct insula_error error = {0};
     struct insula_history *history = insula_load(small, NULL, &error);
-    struct insula_result *result = history ? check(history, &error) : NULL;
+    struct insula_result *result = history ? check(history, "", &error) : NULL;
     char *json = result ? json_of(small, history, result) : NULL;
     char shape[128] = "", nodes[64] = "";
     const char *at = json ? strstr(json, "\"anomalies\": [\n") : NULL;
@@ -235,7 +239,8 @@ static void judge(const struct hunt *h, const struct hunt_trial *t, const char *
                   struct insula_history *history, struct hunt_seen *seen)
 {
     char path[4200];
-    struct insula_result *result = check(history, &seen->error);
+    const char *promised = seen->outcome.promised;
+    struct insula_result *result = check(history, promised, &seen->error);
     if (!result)
         return;
     seen->ran = true;
@@ -251,12 +256,10 @@ static void judge(const struct hunt *h, const struct hunt_trial *t, const char *
         else
             (void)snprintf(seen->cause, sizeof seen->cause, "%s fails, %s", level,
                            t->isolation);
-        const char *promised = seen->outcome.promised;
-        const char *verdict =
-            *promised ? insula_result_verdict(result, promised) : NULL;
         /* Lost commits break levels, too: what allows the one allows the other. */
-        seen->broken =
-            lost ? !*seen->outcome.forgets : verdict && !strcmp(verdict, "fail");
+        seen->broken = lost
+                           ? !*seen->outcome.forgets
+                           : !strcmp(insula_result_promise(result, promised), "broken");
     }
     insula_result_free(result);
 }
