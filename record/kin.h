@@ -1,5 +1,5 @@
 /* kin.h - servers that speak PostgreSQL's or MySQL's protocol and are neither: how they
- * are told, and what they answer when a transaction should be tried again. */
+ * are recognised, and what they answer when a transaction should be tried again. */
 #ifndef INS_KIN_H
 #define INS_KIN_H
 

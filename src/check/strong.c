@@ -432,22 +432,22 @@ static enum ins_status try_with_sessions(const struct ins_history *h,
     const size_t len = c ? c->text.len : 0, listed = r->anomaly.len;
     const ins_levels blocks = c ? c->blocks : 0;
     uint64_t count[INS_N_KINDS][INS_N_SUFFIXES];
-    struct ins_anomaly *told = INS_NEW(struct ins_anomaly, listed);
-    if (!told)
+    struct ins_anomaly *saved = INS_NEW(struct ins_anomaly, listed);
+    if (!saved)
         return INS_OK; /* the level itself will say that there is no memory */
     memcpy(count, r->count, sizeof count);
     if (listed)
-        memcpy(told, r->anomaly.at, listed * sizeof *told);
+        memcpy(saved, r->anomaly.at, listed * sizeof *saved);
     const enum ins_status st = check_level(h, plain, o, r, err);
     if (st != INS_OK || r->level[plain].verdict == INS_PASS) {
-        ins_free(told);
+        ins_free(saved);
         return st;
     }
     r->level[plain] = before;
     r->anomaly.len = listed;
     if (listed)
-        memcpy(r->anomaly.at, told, listed * sizeof *told);
-    ins_free(told);
+        memcpy(r->anomaly.at, saved, listed * sizeof *saved);
+    ins_free(saved);
     memcpy(r->count, count, sizeof count);
     if (c) {
         c->text.len = len;

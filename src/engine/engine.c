@@ -1,6 +1,6 @@
 #include "engine.h"
 
-/* ---- reads that are settled ---- */
+/* ---- reads that are resolved ---- */
 
 static void attach_reader(struct ins_engine *e, uint32_t read, uint32_t ver)
 {
@@ -29,7 +29,7 @@ static void make_definite(struct ins_engine *e, ins_txn t, uint32_t link)
     e->failed |= e->definite.failed != 0;
 }
 
-bool ins_engine_settle(struct ins_engine *e, uint32_t read, uint32_t ver)
+bool ins_engine_resolve(struct ins_engine *e, uint32_t read, uint32_t ver)
 {
     const uint32_t link = (uint32_t)e->link.len;
     const ins_txn w = ins_ver_txn(e, ver);

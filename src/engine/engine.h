@@ -14,11 +14,12 @@
  * node: edges from it are left out everywhere.
  *
  * Clocks need chains: transactions of which each is known to be before the next, end to
- * begin.  The set of nodes of a chain that reach v is told by the last of them: the
+ * begin.  The set of nodes of a chain that reach v is given by the last of them: the
  * clock of v has one entry a chain, the stamp of that node (0: none).  Where session
  * order counts the sessions are the chains, and a stamp is the number of the node,
  * which grows along each session.  Where it does not, chains.c finds others; a
- * transaction may then be in none, and what is before what is no longer told in full.
+ * transaction may then be in none, and the clocks no longer hold all that is before a
+ * node.
  *
  * A version is a pair of key and writer.  Versions 0 .. n_vers-1 are sorted by key and
  * then by writer, hence by session; version n_vers + k is the initial one of key k.
@@ -85,8 +86,9 @@ struct ins_engine {
     const uint32_t *read_off, *read_op, *read_txn, *read_from;
     uint32_t *read_ver;  /* its version, INS_NONE while it is open */
     uint32_t *read_next; /* the next reader of the same version */
-    uint32_t *read_link; /* of one that was settled: its INS_LINK_FROM, else INS_NONE */
-    uint32_t n_open;     /* reads that are open */
+    uint32_t
+        *read_link;  /* of one that was resolved: its INS_LINK_FROM, else INS_NONE */
+    uint32_t n_open; /* reads that are open */
     const uint32_t *open_read; /* those that were so at the start */
     uint32_t n_open_read;
     /* Candidates of open_read[i]: versions open_cand[open_off[i]] .. with the dead ones
@@ -119,7 +121,7 @@ struct ins_engine {
     struct ins_vec_u32 definite; /* those whose reads are still to be looked at */
     const uint8_t *key_placed;   /* a list whose order is a choice, see places.h */
     bool has_optional, has_placed;
-    uint8_t *chosen;   /* optional transactions that the order at hand counts */
+    uint8_t *chosen;   /* optional transactions that the current order counts */
     uint8_t *key_done; /* the version order is fully known and in the links */
     uint32_t n_keys_open;
 
@@ -223,7 +225,7 @@ static inline ins_txn ins_read_writer(const struct ins_engine *e, uint32_t read)
     return ins_ver_txn(e, e->read_ver[read]);
 }
 
-/* Does t, which is not the initial transaction, count in the order at hand? */
+/* Does t, which is not the initial transaction, count in the current order? */
 static inline bool ins_engine_counts(const struct ins_engine *e, ins_txn t)
 {
     return t != INS_INIT &&
@@ -266,7 +268,7 @@ void ins_engine_link(struct ins_engine *e, uint32_t from, uint32_t to, uint32_t 
 /* An open read turned out to be from version ver: its writer counts, and a link (in the
  * initial case one between node 0 and itself) stands for the read.  True when optional
  * transactions became definite by it. */
-bool ins_engine_settle(struct ins_engine *e, uint32_t read, uint32_t ver);
+bool ins_engine_resolve(struct ins_engine *e, uint32_t read, uint32_t ver);
 
 #define INS_TOO_LARGE "the history is too large for this level"
 

@@ -39,8 +39,8 @@ struct places {
     struct ins_number_map map; /* version and position -> place */
     struct ins_vec_place place;
     uint32_t *first_place; /* by version, or INS_NONE */
-    uint32_t *by_first;    /* versions of the key at hand by their first append */
-    uint32_t *by_pos;      /* places of the key at hand by position */
+    uint32_t *by_first;    /* versions of the current key by their first append */
+    uint32_t *by_pos;      /* places of the current key by position */
     size_t key_place;      /* its first place */
     uint32_t first_ver, end_ver;
     const struct shown *longest; /* of those that surely count, or NULL */
@@ -191,7 +191,7 @@ static uint32_t get_place(struct places *q, uint32_t ver, uint64_t pos)
     return id;
 }
 
-/* Versions of the key at hand whose first append is `value`: the first of them in
+/* Versions of the current key whose first append is `value`: the first of them in
  * by_first. */
 static uint32_t first_with(const struct places *q, uint64_t value)
 {
@@ -296,7 +296,7 @@ static void state_after(struct places *q, const struct shown *r,
 
 /* ---- one key ---- */
 
-/* first[ends] are lists of the key at hand. */
+/* first[ends] are lists of the current key. */
 static void choose_longest(struct places *q, struct shown *first, size_t n)
 {
     q->longest = NULL;

@@ -238,8 +238,8 @@ bool ins_problem_after(struct ins_problem *p, uint32_t i, uint32_t place, uint32
 bool ins_problem_initial(struct ins_problem *p, uint32_t r, uint32_t ver)
 {
     if (p->e->read_link[r] != INS_NONE)
-        ins_vec_u32_push(&p->settled, p->e->read_link[r]);
-    p->failed |= p->settled.failed != 0;
+        ins_vec_u32_push(&p->resolved, p->e->read_link[r]);
+    p->failed |= p->resolved.failed != 0;
     return require_after(p, 0, p->e->read_txn[r], ver);
 }
 
@@ -356,7 +356,7 @@ void ins_problem_release(struct ins_problem *p)
     ins_vec_cond_edge_release(&p->edge);
     ins_vec_clause_info_release(&p->info);
     ins_vec_known_order_release(&p->known);
-    ins_vec_u32_release(&p->settled);
+    ins_vec_u32_release(&p->resolved);
     ins_vec_demand_release(&p->demand);
     ins_vec_u32_release(&p->walk);
     ins_vec_loop_edge_release(&p->loop_edge);

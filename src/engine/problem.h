@@ -94,7 +94,7 @@ struct ins_problem {
     struct ins_vec_lit clause;        /* literals, each clause ended by 0 */
     struct ins_vec_clause_info info;  /* by clause */
     struct ins_vec_known_order known; /* that requirements rest on */
-    struct ins_vec_u32 settled; /* links of the settled reads that they speak of */
+    struct ins_vec_u32 resolved; /* links of the resolved reads that they speak of */
     struct ins_vec_demand demand;
     struct ins_vec_u32 walk; /* of demands: transactions */
     struct ins_vec_loop_edge loop_edge;

@@ -31,10 +31,10 @@ struct round {
     struct ins_engine *e;
     uint8_t *again; /* nodes whose rules must be looked at, whatever their clock does */
     uint8_t *met;   /* nodes whose rules have been looked at */
-    uint32_t *now;  /* the clock of the node at hand as it is looked at */
+    uint32_t *now;  /* the clock of the current node as it is looked at */
     struct passed *passed; /* by version: the list of key k begins at key_ver[k] */
     uint32_t *n_passed;    /* by key */
-    uint32_t *found;       /* versions that are before the node at hand */
+    uint32_t *found;       /* versions that are before the current node */
     uint32_t n_found;
     uint64_t tick;     /* one a visit */
     uint64_t *moved;   /* by node: when its clock last changed */
@@ -173,7 +173,7 @@ static uint32_t most_looks(const struct ins_engine *e, ins_key k)
     return e->group_off[k + 1] - e->group_off[k] + 1;
 }
 
-/* Versions of k that are before the node at hand of `self`, all of which no other is
+/* Versions of k that are before the current node of `self`, all of which no other is
  * after; into q->found. */
 static void find_before(struct round *q, ins_key k, ins_txn self, bool begin)
 {
@@ -394,11 +394,11 @@ static void look_again(struct round *q, uint32_t node)
     q->joined[node] = 0;
 }
 
-static void settle(struct round *q, uint32_t r, uint32_t v)
+static void resolve(struct round *q, uint32_t r, uint32_t v)
 {
     struct ins_engine *e = q->e;
     const ins_key k = ins_ver_key(e, v);
-    if (ins_engine_settle(e, r, v)) {
+    if (ins_engine_resolve(e, r, v)) {
         q->stale = true; /* reads of transactions that were optional are edges now */
         for (uint32_t u = 0; u < e->n_nodes; u++)
             look_again(q, u);
@@ -413,7 +413,7 @@ static void settle(struct round *q, uint32_t r, uint32_t v)
         q->stale |= e->pos[ins_commit_node(e, e->ver_txn[v])] > e->pos[begin];
 }
 
-/* Drop candidates that would close a cycle; a read with one left is settled.  A read
+/* Drop candidates that would close a cycle; a read with one left is resolved.  A read
  * with none left stays open: the search refutes it. */
 static void narrow(struct round *q)
 {
@@ -432,7 +432,7 @@ static void narrow(struct round *q)
             cand[e->open_live[i]] = v;
         }
         if (e->open_live[i] == 1)
-            settle(q, r, cand[0]);
+            resolve(q, r, cand[0]);
         else if (!e->open_live[i])
             e->contradiction = true;
     }

@@ -289,7 +289,7 @@ uint32_t ins_shared_version(const struct ins_shared *x, ins_key k, ins_txn t)
 
 /* Whom `op`, the first read of its key in t, may be from when all of them there are
  * from one and the same: as op_from says it.  One that is not known to count is for
- * saturation to settle. */
+ * saturation to resolve. */
 static uint32_t joint_source(const struct ins_history *h, ins_txn t, uint32_t op)
 {
     uint32_t n, others = 0;

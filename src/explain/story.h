@@ -1,4 +1,4 @@
-/* story.h - an anomaly as something to be told: who took part, in which order, what
+/* story.h - an anomaly as something to report: who took part, in which order, what
  * they did that matters, and why each edge holds, in plain words.
  *
  * Every writer tells the same story; they differ only in how it looks. */

@@ -70,11 +70,11 @@ void ins_exclude(const struct ins_engine *e, struct ins_argument *p, uint32_t i,
                  uint32_t but, uint32_t max_link)
 {
     const uint32_t first = e->open_off[i];
-    /* of a settled read all but one are dead; of the others those behind the live ones
+    /* of a resolved read all but one are dead; of the others those behind the live ones
      */
-    const bool settled = e->read_ver[e->open_read[i]] != INS_NONE;
-    for (uint32_t c = settled ? first : first + e->open_live[i]; c < e->open_off[i + 1];
-         c++) {
+    const bool resolved = e->read_ver[e->open_read[i]] != INS_NONE;
+    for (uint32_t c = resolved ? first : first + e->open_live[i];
+         c < e->open_off[i + 1]; c++) {
         struct ins_exclusion x = {
             .read = e->open_read[i], .candidate = e->open_cand[c], .via = INS_NONE};
         if (x.candidate == but)

@@ -161,7 +161,7 @@ static int by_link(const void *a, const void *b)
     return (x->link > y->link) - (x->link < y->link);
 }
 
-/* A step about a read that was settled rests on that. */
+/* A step about a read that was resolved rests on that. */
 static void need_read(const struct ins_engine *e, const struct ins_link *l,
                       uint8_t *needed, struct ins_vec_u32 *links)
 {

@@ -41,7 +41,7 @@ static bool number_vars(struct ins_refutation *q)
     return true;
 }
 
-/* An order of versions speaks of their readers: those that were settled need that. */
+/* An order of versions speaks of their readers: those that were resolved need that. */
 static void need_readers(const struct ins_refutation *q, uint32_t ver,
                          struct ins_vec_u32 *need)
 {
@@ -63,7 +63,7 @@ static void need_sources(const struct ins_refutation *q, struct ins_vec_u32 *nee
     }
 }
 
-/* The links of psi's loops, and that their last reads were settled. */
+/* The links of psi's loops, and that their last reads were resolved. */
 static void need_loops(const struct ins_refutation *q, struct ins_vec_u32 *need)
 {
     for (size_t i = 0; i < q->p->info.len; i++) {
@@ -101,8 +101,8 @@ static bool gather(struct ins_refutation *q)
             need_readers(q, q->p->var.at[i].b, &need);
         }
     need_sources(q, &need);
-    for (size_t i = 0; i < q->p->settled.len; i++)
-        ins_vec_u32_push(&need, q->p->settled.at[i]);
+    for (size_t i = 0; i < q->p->resolved.len; i++)
+        ins_vec_u32_push(&need, q->p->resolved.at[i]);
     for (size_t i = 0; i < ins_solver_n_steps(q->core.s); i++) {
         const struct ins_step s = ins_solver_step(q->core.s, i);
         for (uint32_t j = 0; j < s.n_edges; j++)

@@ -839,9 +839,9 @@ static enum ins_status print_anomalies(struct page *p, const struct ins_result *
     ins_buf_char(p->b, '\n');
     say_plural(p->b, found, "anomaly was", "anomalies were");
     ins_buf_text(p->b, " found; ");
-    ins_buf_fmt(p->b, "%zu %s told above", printed, printed == 1 ? "is" : "are");
+    ins_buf_fmt(p->b, "%zu %s shown above", printed, printed == 1 ? "is" : "are");
     if (printed < r->anomaly.len)
-        ins_buf_fmt(p->b, ", --all tells %zu", r->anomaly.len);
+        ins_buf_fmt(p->b, ", --all shows %zu", r->anomaly.len);
     ins_buf_text(p->b, ".\n");
     return INS_OK;
 }

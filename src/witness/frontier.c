@@ -339,7 +339,7 @@ static int compare_options(const void *a, const void *b)
     return x->hash < y->hash ? -1 : x->hash > y->hash;
 }
 
-/* Keep of `made` what leads to the states at hand and to those that were saved. */
+/* Keep of `made` what leads to the current states and to those that were saved. */
 static bool gather_made(struct search *q)
 {
     uint32_t *to = INS_NEW0(uint32_t, q->made.len);

@@ -11,7 +11,7 @@ struct test {
     const struct ins_script *s;
     uint32_t *at; /* by transaction: place in the order from 1 on; 0: not there */
     struct ins_limit *limit;
-    /* rc, ra: by key, the last writer in the session at hand */
+    /* rc, ra: by key, the last writer in the current session */
     ins_txn *last;
     /* cc, psi: the writers of each key, by session; clocks by transaction */
     uint32_t *key_off;

@@ -378,7 +378,7 @@ static ins_txn choose_moved(struct ins_view_run *q, struct ins_access what,
 }
 
 /* The sources so far are kept while they fit what is known by now. */
-static bool settle_reads(struct ins_view_run *q, ins_txn t, bool *again)
+static bool resolve_reads(struct ins_view_run *q, ins_txn t, bool *again)
 {
     const struct ins_script *s = q->s;
     for (uint32_t r = s->read_off[t]; r < s->read_off[t + 1]; r++) {
@@ -415,7 +415,7 @@ static bool choose_known(struct ins_view_run *q, ins_txn t)
         q->v->source[r] = INS_NONE;
     for (bool again = true; ok && again;) {
         again = false;
-        ok = settle_reads(q, t, &again) && rounds-- > 0;
+        ok = resolve_reads(q, t, &again) && rounds-- > 0;
     }
     for (uint32_t r = s->read_off[t]; ok && r < s->read_off[t + 1]; r++)
         ok = q->v->source[r] == INS_INIT || ins_line_add(&q->line, q->v->source[r], t);

@@ -31,7 +31,7 @@ struct ins_view_run {
     ins_txn *last;     /* by session: the last one that committed */
     ins_txn *previous; /* by transaction: the one before it in its session */
     uint32_t *clock;   /* cc, psi: by transaction */
-    uint32_t *now;     /* of the one at hand */
+    uint32_t *now;     /* of the current one */
     /* all writers of each key, by transaction */
     uint32_t *all_off;
     ins_txn *all_writer;

@@ -28,7 +28,7 @@ static const struct tiny_profile searched[] = {
 enum { N_SEARCHED = sizeof searched / sizeof *searched };
 
 /* Once without a certificate that verifies: by a read of the initial value that was
- * settled, a walk into a transaction before it counted, real time of one that may
+ * resolved, a walk into a transaction before it counted, real time of one that may
  * count.
  */
 static const char *const told[] = {

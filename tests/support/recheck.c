@@ -47,7 +47,7 @@ static bool writes(const struct ins_history *h, ins_txn t, ins_key k, uint32_t o
     return false;
 }
 
-/* Is the external read `op` from t?  With several sources it may have been settled by
+/* Is the external read `op` from t?  With several sources it may have been resolved by
  * excluding the others, which is not looked into here; inside a branch that assumes
  * another source it is not. */
 static bool reads_from(const struct context *c, uint32_t op, ins_txn t)
