@@ -473,7 +473,7 @@ struct insula_monitor;
 struct insula_monitor_options {
     const char *levels; /* as for insula_check */
     int repeats;        /* values may be written more than once */
-    uint64_t keep;      /* transactions that are kept, for checks [1000000] */
+    uint64_t keep;      /* transactions that are kept, for checks [500000] */
     uint64_t hold;      /* of these, how many can still be put in order [4096] */
     double check_s;     /* seconds that a check of what was kept may take [60] */
     int certificate;    /* violations come with a certificate */

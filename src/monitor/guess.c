@@ -233,7 +233,7 @@ static void take_read(struct ins_guess *g, struct ins_arrival *a, uint32_t i)
     }
     x.serial = g->order.point[x.point].serial;
     if (own == INS_NONE)
-        ins_attach_value(g, a, x, r->value);
+        ins_attach_value(g, a, x);
     else if (a->op[own].value != r->value)
         g->broken = "a read after an own write";
 }
@@ -245,7 +245,7 @@ static uint32_t claim(struct ins_guess *g, struct ins_arrival *a, uint32_t i,
     struct ins_stream *s = g->s;
     const uint32_t key = ins_word_key(a->op[i].word);
     const uint64_t value = a->op[i].value;
-    const uint32_t old = ins_version_find(s, key, value);
+    const uint32_t old = ins_version_of_value(s, &a->op[i]);
     if (old != INS_NO_VERSION && s->version.at[old].state == INS_V_WAITED) {
         struct ins_version *v = &s->version.at[old];
         for (uint32_t c = v->readers; c != INS_NO_VERSION; c = s->reader.at[c].next)
@@ -265,7 +265,7 @@ static uint32_t claim(struct ins_guess *g, struct ins_arrival *a, uint32_t i,
         if (was != INS_V_PLACED && was != INS_V_BASE)
             ins_version_free(s, old);
     }
-    return ins_version_add(s, key, value, state, a);
+    return a->op[i].version = ins_version_add(s, key, value, state, a);
 }
 
 static bool is_list(const struct ins_guess *g, const struct ins_arrival *a, uint32_t i)
@@ -291,12 +291,11 @@ static void claim_all(struct ins_guess *g, struct ins_arrival *a,
 }
 
 /* The version of a that the last write of a key made. */
-uint32_t ins_version_of(const struct ins_guess *g, const struct ins_arrival *a,
-                        uint32_t i)
+uint32_t ins_version_of(const struct ins_guess *g, struct ins_arrival *a, uint32_t i)
 {
     const struct ins_stream *s = g->s;
     const uint32_t key = ins_word_key(a->op[i].word);
-    uint32_t v = ins_version_find(s, key, a->op[i].value);
+    uint32_t v = ins_version_of_value(s, &a->op[i]);
     if (v != INS_NO_VERSION && s->version.at[v].writer == a)
         return v;
     for (v = s->key.at[key].last; v != INS_NO_VERSION; v = s->version.at[v].prev)
@@ -329,13 +328,13 @@ bool ins_place_writes(struct ins_guess *g, struct ins_arrival *a)
 static void take_sources(struct ins_guess *g, struct ins_arrival *a)
 {
     for (uint32_t i = 0; i < a->n_ops && !g->broken; i++) {
-        const struct ins_stream_op *r = &a->op[i];
+        struct ins_stream_op *r = &a->op[i];
         const uint32_t key = ins_word_key(r->word);
         const bool list = g->s->key.at[key].kind == INS_STREAM_LIST;
         if (ins_word_kind(r->word) != INS_OP_READ || (list && !r->len))
             continue;
-        const uint32_t v =
-            ins_version_find(g->s, key, list ? r->list[r->len - 1] : r->value);
+        const uint32_t v = list ? ins_version_find(g->s, key, r->list[r->len - 1])
+                                : ins_version_of_value(g->s, r);
         if (v == INS_NO_VERSION)
             continue;
         struct ins_arrival *w = g->s->version.at[v].writer;
@@ -409,11 +408,9 @@ void ins_guess_flush(struct ins_guess *g)
 
 /* ---- indeterminate transactions ---- */
 
-/* a reads this value: an indeterminate transaction that wrote it counts. */
-static void count_writer(struct ins_guess *g, const struct ins_arrival *a, uint32_t key,
-                         uint64_t value)
+/* a reads this version: an indeterminate transaction that wrote it counts. */
+static void count_writer(struct ins_guess *g, const struct ins_arrival *a, uint32_t v)
 {
-    const uint32_t v = ins_version_find(g->s, key, value);
     if (v == INS_NO_VERSION)
         return;
     struct ins_arrival *w = g->s->version.at[v].writer;
@@ -425,23 +422,23 @@ static void count_writer(struct ins_guess *g, const struct ins_arrival *a, uint3
     g->s->failed |= g->work.failed;
 }
 
-static void count_writers(struct ins_guess *g, const struct ins_arrival *a)
+static void count_writers(struct ins_guess *g, struct ins_arrival *a)
 {
     for (uint32_t i = 0; i < a->n_ops; i++) {
-        const struct ins_stream_op *r = &a->op[i];
+        struct ins_stream_op *r = &a->op[i];
         const uint32_t key = ins_word_key(r->word);
         if (ins_word_kind(r->word) != INS_OP_READ)
             continue;
         if (g->s->key.at[key].kind == INS_STREAM_LIST) {
             const size_t known = g->s->key.at[key].seq.len;
             for (size_t j = known; j < r->len; j++)
-                count_writer(g, a, key, r->list[j]);
+                count_writer(g, a, ins_version_find(g->s, key, r->list[j]));
         } else {
             bool own = false;
             for (uint32_t j = 0; j < i && !own; j++)
                 own = ins_word_is_write_of(a->op[j].word, key);
             if (!own)
-                count_writer(g, a, key, r->value);
+                count_writer(g, a, ins_version_of_value(g->s, r));
         }
     }
 }
@@ -476,7 +473,7 @@ static void wake(struct ins_guess *g)
         if (g->s->key.at[v->key].kind == INS_STREAM_LIST)
             ins_attach_list(g, a, w.reader, r->len - own_appends(a, w.reader.op));
         else
-            ins_attach_value(g, a, w.reader, r->value);
+            ins_attach_value(g, a, w.reader);
     }
     g->woken.len = 0;
 }
@@ -485,6 +482,7 @@ void ins_guess_add(struct ins_guess *g, struct ins_arrival *a)
 {
     if (g->broken || g->s->failed)
         return;
+    ins_version_expect(g->s, a);
     if (a->status == INS_COMMITTED) {
         insert_counted(g, a);
     } else if (a->status == INS_ABORTED) {
@@ -545,7 +543,7 @@ static void start_over(struct ins_guess *g, struct ins_guess_mode mode)
     g->waiting = 0;
     g->broken = NULL;
     g->mode = mode;
-    for (struct ins_arrival *a = g->s->oldest; a; a = a->newer)
+    for (struct ins_arrival *a = g->s->unfolded; a; a = a->newer)
         if (a->in_order != INS_FOLDED)
             take_out(g, a);
 }
@@ -554,7 +552,7 @@ void ins_guess_restart(struct ins_guess *g, struct ins_guess_mode mode)
 {
     start_over(g, mode);
     g->ahead = SIZE_MAX;
-    for (struct ins_arrival *a = g->s->oldest; a && !g->broken; a = a->newer)
+    for (struct ins_arrival *a = g->s->unfolded; a && !g->broken; a = a->newer)
         if (a->in_order == INS_NOT_IN && !(a->counted && a->status != INS_COMMITTED))
             ins_guess_add(g, a);
     ins_guess_flush(g);
@@ -684,7 +682,7 @@ static void settle_in_order(struct ins_guess *g, const struct ins_vec_step *orde
 /* Everything that has arrived is in the table; who counts is in the order. */
 static void claim_arrivals(struct ins_guess *g)
 {
-    for (struct ins_arrival *a = g->s->oldest; a && !g->broken && !g->s->failed;
+    for (struct ins_arrival *a = g->s->unfolded; a && !g->broken && !g->s->failed;
          a = a->newer) {
         if (a->in_order == INS_FOLDED)
             continue;
@@ -709,7 +707,7 @@ void ins_guess_take_order(struct ins_guess *g, struct ins_guess_mode mode,
 
 /* ---- forgetting ---- */
 
-static void fold_version(struct ins_guess *g, const struct ins_arrival *a, uint32_t i)
+static void fold_version(struct ins_guess *g, struct ins_arrival *a, uint32_t i)
 {
     struct ins_stream *s = g->s;
     const uint32_t v = ins_version_of(g, a, i);
@@ -778,14 +776,13 @@ void ins_guess_fold(struct ins_guess *g, uint64_t before)
     }
 }
 
-void ins_guess_forget(struct ins_guess *g, const struct ins_arrival *a)
+void ins_guess_forget(struct ins_guess *g, struct ins_arrival *a)
 {
     struct ins_stream *s = g->s;
     for (uint32_t i = 0; i < a->n_ops; i++) {
         if (!ins_word_writes(a->op[i].word))
             continue;
-        const uint32_t v =
-            ins_version_find(s, ins_word_key(a->op[i].word), a->op[i].value);
+        const uint32_t v = ins_version_of_value(s, &a->op[i]);
         if (v == INS_NO_VERSION)
             continue;
         const uint8_t state = s->version.at[v].state;

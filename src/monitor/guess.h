@@ -109,6 +109,6 @@ void ins_guess_take_order(struct ins_guess *g, struct ins_guess_mode mode,
 void ins_guess_fold(struct ins_guess *g, uint64_t before);
 
 /* The versions of a transaction that is to be forgotten. */
-void ins_guess_forget(struct ins_guess *g, const struct ins_arrival *a);
+void ins_guess_forget(struct ins_guess *g, struct ins_arrival *a);
 
 #endif

@@ -215,17 +215,26 @@ static void add_initial(struct maker *m)
     }
 }
 
+/* The first one with this number or a greater one. */
+static const struct ins_arrival *first_of(const struct ins_stream *s, uint64_t from)
+{
+    const struct ins_arrival *a = from ? s->newest : s->oldest;
+    if (!from || !a || a->number < from)
+        return from ? NULL : a;
+    while (a->older && a->older->number >= from)
+        a = a->older;
+    return a;
+}
+
 static bool collect(struct maker *m)
 {
-    const struct ins_arrival *a;
-    for (a = m->s->oldest; a; a = a->newer)
-        if (a->number >= m->o->from)
-            note_writes(m, a);
+    const struct ins_arrival *const first = first_of(m->s, m->o->from), *a;
+    for (a = first; a; a = a->newer)
+        note_writes(m, a);
     note_initial(m);
     sort(&m->written);
-    for (a = m->s->oldest; a && m->o->from; a = a->newer)
-        if (a->number >= m->o->from)
-            note_wanted(m, a);
+    for (a = first; a && m->o->from; a = a->newer)
+        note_wanted(m, a);
     sort(&m->wanted);
     m->wanted_key = INS_NEW0(uint8_t, m->s->key.len + 1);
     if (!m->wanted_key || m->written.failed || m->wanted.failed)
@@ -246,13 +255,12 @@ enum ins_status ins_kept_history(const struct ins_stream *s,
     } else {
         add_initial(&m);
         const struct ins_arrival *a;
-        for (a = s->oldest; a; a = a->newer)
-            if (a->number < o->from)
-                add_part(&m, a);
+        for (a = m.wanted.len ? s->oldest : NULL; a && a->number < o->from;
+             a = a->newer)
+            add_part(&m, a);
         sort(&m.written);
-        for (a = s->oldest; a; a = a->newer)
-            if (a->number >= o->from)
-                add_whole(&m, a);
+        for (a = first_of(s, o->from); a; a = a->newer)
+            add_whole(&m, a);
         if (m.written.failed)
             st = ins_nomem(err, "what was kept");
         else
@@ -283,7 +291,7 @@ static bool collect_window(struct maker *m, struct ins_vec_arrival *txn)
     uint8_t *seen = INS_NEW0(uint8_t, m->s->key.len + 1);
     if (!seen)
         return false;
-    for (struct ins_arrival *a = m->s->oldest; a; a = a->newer) {
+    for (struct ins_arrival *a = m->s->unfolded; a; a = a->newer) {
         if (a->in_order == INS_FOLDED)
             continue;
         ins_vec_arrival_push(txn, a);

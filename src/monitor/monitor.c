@@ -39,7 +39,7 @@ enum ins_status ins_monitor_init(struct ins_monitor *m,
     if (!m->o.levels)
         m->o.levels = ins_levels_default();
     if (!m->o.keep)
-        m->o.keep = 1000000;
+        m->o.keep = 500000;
     if (!m->o.hold)
         m->o.hold = 4096;
     if (m->o.keep < 2 * m->o.hold)
@@ -347,8 +347,10 @@ static void forget(struct ins_monitor *m)
     struct ins_stream *s = &m->stream;
     /* A guess that rests needs them, too. */
     const bool guessing = m->mode < N_MODES;
-    if (guessing && !m->guess.broken && s->arrived > m->o.hold)
+    if (guessing && !m->guess.broken && s->arrived > m->o.hold) {
         ins_guess_fold(&m->guess, s->arrived - m->o.hold);
+        ins_stream_pass_folded(s, s->arrived - m->o.hold);
+    }
     for (struct ins_arrival *a = s->oldest, *next; a && s->kept > m->o.keep; a = next) {
         next = a->newer;
         if (a->number + m->o.keep >= s->arrived)

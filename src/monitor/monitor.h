@@ -17,7 +17,7 @@
 struct ins_monitor_options {
     ins_levels levels; /* none: ins_levels_default */
     bool repeats;      /* values may be written twice */
-    uint64_t keep;     /* transactions kept for checks; 0: 1,000,000 */
+    uint64_t keep;     /* transactions kept for checks; 0: 500,000 */
     uint64_t hold;     /* of these, how many the guess can rearrange; 0: 4096 */
     double check_s;    /* time that a check may take; 0: 60 */
     bool certificate;  /* keep what a certificate needs in the result */

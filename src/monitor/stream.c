@@ -119,6 +119,26 @@ uint32_t ins_version_find(const struct ins_stream *s, uint32_t key, uint64_t val
     return s->slot[slot_of(s, key, value)].version;
 }
 
+uint32_t ins_version_of_value(const struct ins_stream *s, struct ins_stream_op *op)
+{
+    const uint32_t key = ins_word_key(op->word);
+    if (op->version < s->version.len) {
+        const struct ins_version *x = &s->version.at[op->version];
+        if (x->found && x->key == key && x->value == op->value)
+            return op->version;
+    }
+    return op->version = ins_version_find(s, key, op->value);
+}
+
+void ins_version_expect(const struct ins_stream *s, const struct ins_arrival *a)
+{
+    for (uint32_t i = 0; i < a->n_ops; i++)
+        if (!a->op[i].len)
+            __builtin_prefetch(
+                &s->slot[hash_of(ins_word_key(a->op[i].word), a->op[i].value) &
+                         (s->slots - 1)]);
+}
+
 static bool grow_table(struct ins_stream *s)
 {
     const uint64_t old = s->slots;
@@ -260,6 +280,8 @@ void ins_stream_append(struct ins_stream *s, struct ins_arrival *a)
     a->newer = NULL;
     *(s->newest ? &s->newest->newer : &s->oldest) = a;
     s->newest = a;
+    if (!s->unfolded)
+        s->unfolded = a;
     s->kept++;
     a->before = a->behind = NULL;
     if (a->status == INS_ABORTED)
@@ -272,10 +294,24 @@ void ins_stream_append(struct ins_stream *s, struct ins_arrival *a)
     in->last = a;
 }
 
+void ins_stream_pass_folded(struct ins_stream *s, uint64_t before)
+{
+    struct ins_arrival *a = s->unfolded;
+    for (; a && a->number < before; a = a->newer) {
+        if (a->status == INS_ABORTED)
+            a->in_order = INS_FOLDED;
+        if (a->in_order != INS_FOLDED)
+            break;
+    }
+    s->unfolded = a;
+}
+
 void ins_stream_forget(struct ins_stream *s, struct ins_arrival *a)
 {
     *(a->older ? &a->older->newer : &s->oldest) = a->newer;
     *(a->newer ? &a->newer->older : &s->newest) = a->older;
+    if (s->unfolded == a)
+        s->unfolded = a->newer;
     if (a->before)
         a->before->behind = a->behind;
     if (a->behind)

@@ -26,9 +26,10 @@ enum ins_in_order {
 };
 
 struct ins_stream_op {
-    uint32_t word;  /* kind and key, see op.h */
-    uint32_t len;   /* of a list that was read */
-    uint32_t point; /* of a read, in the guessed order */
+    uint32_t word;    /* kind and key, see op.h */
+    uint32_t len;     /* of a list that was read */
+    uint32_t point;   /* of a read, in the guessed order */
+    uint32_t version; /* where it was found last; see ins_version_of_value */
     union {
         uint64_t value;
         uint64_t *list; /* owned */
@@ -125,6 +126,7 @@ struct ins_stream {
     struct ins_slot *slot; /* of the table of versions */
     uint64_t slots, used;  /* a power of two */
     struct ins_arrival *oldest, *newest;
+    struct ins_arrival *unfolded; /* all that are older were folded */
     uint64_t arrived, kept;
     uint64_t overlapping; /* began before the one before in their session had ended */
     uint64_t backwards;   /* ended before they began */
@@ -147,6 +149,10 @@ uint32_t ins_stream_session(struct ins_stream *s, struct ins_lit name);
 
 /* The version of that value, or INS_NO_VERSION. */
 uint32_t ins_version_find(const struct ins_stream *s, uint32_t key, uint64_t value);
+/* The same for the value of an operation, which remembers the answer. */
+uint32_t ins_version_of_value(const struct ins_stream *s, struct ins_stream_op *op);
+/* Operations of this transaction are about to be looked up. */
+void ins_version_expect(const struct ins_stream *s, const struct ins_arrival *a);
 /* The version that a key starts with, made when it is first asked for. */
 uint32_t ins_version_base(struct ins_stream *s, uint32_t key);
 /* A version, in the table too: one that was found there is not any more.
@@ -161,6 +167,9 @@ void ins_version_drop_readers(struct ins_stream *s, uint32_t v);
 
 /* Put an arrival, which is filled in, at the end of the stream.  It is owned. */
 void ins_stream_append(struct ins_stream *s, struct ins_arrival *a);
+/* Let `unfolded` go on, to `before` at most.  Nobody can read from an aborted one, so
+ * it counts as folded there. */
+void ins_stream_pass_folded(struct ins_stream *s, uint64_t before);
 /* Forget one. */
 void ins_stream_forget(struct ins_stream *s, struct ins_arrival *a);
 void ins_arrival_free(struct ins_arrival *a);

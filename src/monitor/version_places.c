@@ -459,15 +459,14 @@ static void wait_for(struct ins_guess *g, struct ins_arrival *a, struct ins_read
     g->waiting++;
 }
 
-void ins_attach_value(struct ins_guess *g, struct ins_arrival *a, struct ins_reader x,
-                      uint64_t value)
+void ins_attach_value(struct ins_guess *g, struct ins_arrival *a, struct ins_reader x)
 {
     const uint32_t key = ins_word_key(a->op[x.op].word);
     if (ins_version_base(g->s, key) == INS_NO_VERSION)
         return;
-    const uint32_t v = ins_version_find(g->s, key, value);
+    const uint32_t v = ins_version_of_value(g->s, &a->op[x.op]);
     if (v == INS_NO_VERSION || at(g, v)->state == INS_V_WAITED)
-        wait_for(g, a, x, key, value);
+        wait_for(g, a, x, key, a->op[x.op].value);
     else
         attach(g, a, x, v);
 }

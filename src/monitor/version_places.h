@@ -18,13 +18,11 @@ void ins_unlink_version(struct ins_guess *g, uint32_t v);
 bool ins_place_writes(struct ins_guess *g, struct ins_arrival *a);
 
 /* The version that a leaves with its write i. */
-uint32_t ins_version_of(const struct ins_guess *g, const struct ins_arrival *a,
-                        uint32_t i);
+uint32_t ins_version_of(const struct ins_guess *g, struct ins_arrival *a, uint32_t i);
 
 /* Read x of a, which returned this value, or the first `len` elements of its list.
  * The guess is broken when that cannot be. */
-void ins_attach_value(struct ins_guess *g, struct ins_arrival *a, struct ins_reader x,
-                      uint64_t value);
+void ins_attach_value(struct ins_guess *g, struct ins_arrival *a, struct ins_reader x);
 void ins_attach_list(struct ins_guess *g, struct ins_arrival *a, struct ins_reader x,
                      uint32_t len);
 
