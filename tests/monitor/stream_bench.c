@@ -2,25 +2,34 @@
  * memory?
  *
  * stream_bench [-n TXNS] [-l LEVELS] [-k KEYS] [-s SESSIONS] [-o OPS] [-K KEEP]
- *              [-p PLACE] [-P KIND] [-r SEED] [-f FILE]
+ *              [-c COUNT] [-r SEED] [-f FILE]
  *
  * The store is strictly serializable: a transaction runs as a whole at one instant
- * between its begin and its end, and is delivered at its end.  -p plants a violation
- * at about that transaction: one reads a version that was overwritten before it began,
- * or with -P a few transactions that are an anomaly by themselves.  The program then
- * says how many transactions later it was found, at the level that the anomaly breaks;
- * that it broke none below is checked, too.
- * -f writes the stream as insula text, too. */
+ * between its begin and its end, and is delivered at its end.  -f writes the stream as
+ * insula text, too.
+ *
+ * With -c violations are planted at COUNT random places, of seven kinds in turn: one
+ * transaction reads a version that was overwritten before it began, or a few are an
+ * anomaly by themselves.  Each is planted in a copy of the process, which goes on until
+ * it is found, at the level that it breaks and at none that it keeps; the stream itself
+ * goes on without it.  This is a test, and speaks TAP. */
 #include "insula.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_SESSIONS = 256, MOST_OPS = 64 };
+enum {
+    MOST_SESSIONS = 256,
+    MOST_OPS = 64,
+    SOON = 1000, /* transactions within which a violation is to be found */
+    GIVE_UP = 3000,
+    POLL = 100 /* between two looks at the verdict */
+};
 
 struct client {
     int state; /* 0 idle, 1 begun, 2 executed */
@@ -98,8 +107,8 @@ static void plan(struct store *s, struct client *c)
     }
 }
 
-static int deliver(struct insula_monitor *m, struct store *s, const struct client *c,
-                   unsigned session, FILE *file)
+static void deliver(struct insula_monitor *m, struct store *s, const struct client *c,
+                    unsigned session, FILE *file)
 {
     struct insula_op op[MOST_OPS];
     for (unsigned i = 0; i < s->ops; i++)
@@ -124,7 +133,6 @@ static int deliver(struct insula_monitor *m, struct store *s, const struct clien
         (void)fprintf(stderr, "%s\n", err.message);
         exit(3);
     }
-    return 0;
 }
 
 /* ---- anomalies ---- */
@@ -140,6 +148,7 @@ static const struct anomaly {
     int txns, aborted; /* aborted: which of them, or -1 */
     struct step step[10];
 } anomalies[] = {
+    {"stale", "sser", NULL, 0, -1, {{0}}}, /* see execute */
     {"skew",
      "ser",
      "si",
@@ -185,13 +194,7 @@ static const struct anomaly {
     {"intermediate", "rc", NULL, 2, -1, {{0, 1, 0, 0}, {0, 1, 0, 1}, {1, 0, 0, 0}}},
 };
 
-static const struct anomaly *anomaly_of(const char *name)
-{
-    for (size_t i = 0; i < sizeof anomalies / sizeof *anomalies; i++)
-        if (!strcmp(anomalies[i].name, name))
-            return &anomalies[i];
-    return NULL;
-}
+enum { KINDS = sizeof anomalies / sizeof *anomalies };
 
 /* Each transaction of the anomaly in a session of its own, side by side. */
 static void plant_anomaly(struct insula_monitor *m, struct store *s,
@@ -233,130 +236,218 @@ static void plant_anomaly(struct insula_monitor *m, struct store *s,
     }
 }
 
-int main(int argc, char **argv)
+/* ---- the stream ---- */
+
+struct stream {
+    struct store store;
+    struct client client[MOST_SESSIONS];
+    unsigned sessions;
+    struct insula_monitor *monitor; /* NULL: it is only made */
+    FILE *file;
+    uint64_t done;  /* transactions that were delivered */
+    int stale;      /* a read is to be stale */
+    uint64_t since; /* transactions when it was */
+};
+
+/* One of the clients goes on.  True when a transaction was delivered. */
+static int step(struct stream *x)
 {
-    uint64_t n = 1000000, plant = 0;
-    const struct anomaly *kind = NULL;
-    unsigned sessions = 20;
-    const char *levels = NULL;
-    FILE *file = NULL;
-    struct insula_monitor_options o = {0};
-    struct store s = {.keys = 1000, .ops = 8, .rng = 1};
-    for (int c; (c = getopt(argc, argv, "n:l:k:s:o:K:p:P:r:f:")) != -1;) {
-        const uint64_t x = optarg ? strtoull(optarg, NULL, 10) : 0;
-        switch (c) {
-        case 'n':
-            n = x;
-            break;
-        case 'l':
-            levels = optarg;
-            break;
-        case 'k':
-            s.keys = x;
-            break;
-        case 's':
-            sessions = (unsigned)x;
-            break;
-        case 'o':
-            s.ops = (unsigned)x;
-            break;
-        case 'K':
-            o.keep = x;
-            break;
-        case 'p':
-            plant = x;
-            break;
-        case 'P':
-            kind = anomaly_of(optarg);
-            if (!kind)
-                return 3;
-            break;
-        case 'r':
-            s.rng = x * 7919 + 1;
-            break;
-        case 'f':
-            file = fopen(optarg, "w");
-            break;
-        default:
-            return 3;
-        }
+    const unsigned who = (unsigned)(draw(&x->store) % x->sessions);
+    struct client *c = &x->client[who];
+    const int state = c->state, stale = x->stale;
+    c->state = (state + 1) % 3;
+    if (state == 0) {
+        plan(&x->store, c);
+    } else if (state == 1) {
+        execute(&x->store, c, &x->stale);
+        if (stale && !x->stale)
+            x->since = x->done;
+    } else {
+        deliver(x->monitor, &x->store, c, who, x->file);
+        x->done++;
     }
-    o.levels = levels;
-    if (!s.keys || !sessions || sessions > MOST_SESSIONS || s.ops > MOST_OPS)
+    return state == 2;
+}
+
+/* What was executed was seen by others: nobody is left out. */
+static void deliver_rest(struct stream *x)
+{
+    for (unsigned i = 0; i < x->sessions; i++)
+        if (x->client[i].state == 2)
+            deliver(x->monitor, &x->store, &x->client[i], i, x->file);
+}
+
+static int is_violated(struct stream *x, const char *level)
+{
+    return !strcmp(insula_monitor_verdict(x->monitor, level, NULL), "violated");
+}
+
+/* Plant one, and go on until it is found: so many transactions later, or 0 if it was
+ * not, or not as it should be. */
+static uint64_t find_planted(struct stream *x, const struct anomaly *kind)
+{
+    x->since = x->done;
+    x->stale = !kind->txns;
+    if (kind->txns)
+        plant_anomaly(x->monitor, &x->store, kind, x->sessions);
+    while (x->stale || x->done < x->since + GIVE_UP) {
+        if (!step(x) || x->done % POLL || !is_violated(x, kind->breaks))
+            continue;
+        if (kind->keeps && is_violated(x, kind->keeps))
+            return 0;
+        return x->done > x->since ? x->done - x->since : 1;
+    }
+    return 0;
+}
+
+/* The same in a copy of this process. */
+static uint64_t find_in_copy(struct stream *x, const struct anomaly *kind)
+{
+    int ends[2];
+    uint64_t after = 0;
+    (void)fflush(stdout);
+    if (pipe(ends))
+        return 0;
+    const pid_t child = fork();
+    if (child == 0) {
+        after = find_planted(x, kind);
+        _exit(write(ends[1], &after, sizeof after) != sizeof after);
+    }
+    (void)close(ends[1]);
+    if (child < 0 || read(ends[0], &after, sizeof after) != sizeof after)
+        after = 0;
+    (void)close(ends[0]);
+    if (child > 0)
+        (void)waitpid(child, NULL, 0);
+    return after;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Are all of `count` violations, at random places of n transactions, found soon? */
+static int plant_many(struct stream *x, uint64_t n, size_t count, uint64_t seed)
+{
+    uint64_t *place = calloc(count, sizeof *place), worst = 0;
+    size_t found = 0;
+    if (!place)
         return 3;
-    struct insula_error err = {0};
-    struct insula_monitor *m = levels && !*levels ? NULL : insula_monitor_new(&o, &err);
-    struct client *client = calloc(sessions, sizeof *client);
-    s.now = calloc(s.keys, sizeof *s.now);
-    s.before = calloc(s.keys, sizeof *s.before);
-    s.since = calloc(s.keys, sizeof *s.since);
-    if ((!m && !(levels && !*levels)) || !client || !s.now || !s.before || !s.since)
-        return 3;
-    if (m)
-        insula_monitor_initial(m, insula_int(0));
-    if (file)
-        (void)fprintf(file, "insula 1\ninitial 0\n");
-    int stale = 0, planted = 0, found = 0;
-    uint64_t planted_at = 0;
+    struct store dice = {.rng = seed * 104729 + 17};
+    for (size_t i = 0; i < count; i++)
+        place[i] = 100 + draw(&dice) % (n - 100);
+    qsort(place, count, sizeof *place, by_number);
+    printf("1..1\n# seed %" PRIu64 "\n", seed);
+    for (size_t i = 0; i < count; i++) {
+        while (x->done < place[i])
+            (void)step(x);
+        const struct anomaly *kind = &anomalies[i % KINDS];
+        const uint64_t after = find_in_copy(x, kind);
+        if (after && after <= SOON)
+            found++;
+        else
+            printf("# %s at %" PRIu64 ": %s\n", kind->name, place[i],
+                   after ? "late" : "not found, or too much");
+        worst = after > worst ? after : worst;
+    }
+    free(place);
+    printf("%sok 1 - %zu of %zu found in a stream of %" PRIu64 ", at most %" PRIu64
+           " transactions later\n",
+           found == count ? "" : "not ", found, count, n, worst);
+    return found != count;
+}
+
+/* The whole of it, as fast as it goes. */
+static int measure(struct stream *x, uint64_t n)
+{
     const double start = seconds();
-    for (uint64_t done = 0; done < n && !found;) {
-        const unsigned who = (unsigned)(draw(&s) % sessions);
-        struct client *c = &client[who];
-        if (c->state == 0) {
-            plan(&s, c);
-        } else if (c->state == 1) {
-            if (plant && !planted && done >= plant) {
-                planted = 1;
-                stale = !kind;
-                planted_at = done;
-                if (kind)
-                    plant_anomaly(m, &s, kind, sessions);
-            }
-            const int was = stale;
-            execute(&s, c, &stale);
-            if (was && !stale)
-                planted_at = done;
-        } else {
-            (void)deliver(m, &s, c, who, file);
-            if (++done % (n / 10 ? n / 10 : 1) == 0 && !plant)
-                printf("%" PRIu64 " transactions, %.0f a second, %.0f MB\n", done,
-                       (double)done / (seconds() - start), (double)resident() / 1e6);
-            if (planted && m && done % 100 == 0 &&
-                !strcmp(insula_monitor_verdict(m, kind ? kind->breaks : "sser", NULL),
-                        "violated")) {
-                printf("found %" PRIu64 " after it\n", done - planted_at);
-                found = 1;
-            }
-        }
-        c->state = (c->state + 1) % 3;
-    }
-    /* What was executed was seen by others: nobody is left out. */
-    for (unsigned i = 0; i < sessions && !found; i++)
-        if (client[i].state == 2)
-            (void)deliver(m, &s, &client[i], i, file);
-    if (kind && kind->keeps &&
-        !strcmp(insula_monitor_verdict(m, kind->keeps, NULL), "violated")) {
-        printf("%s violated, but is not\n", kind->keeps);
-        return 1;
-    }
-    if (m && !found && insula_monitor_finish(m, &err))
+    struct insula_error err = {0};
+    while (x->done < n)
+        if (step(x) && x->done % (n / 10 ? n / 10 : 1) == 0)
+            printf("%" PRIu64 " transactions, %.0f a second, %.0f MB\n", x->done,
+                   (double)x->done / (seconds() - start), (double)resident() / 1e6);
+    deliver_rest(x);
+    if (!x->monitor)
+        return 0;
+    if (insula_monitor_finish(x->monitor, &err))
         (void)fprintf(stderr, "%s\n", err.message);
     struct insula_monitor_counts count = {0};
-    if (m)
-        insula_monitor_count(m, &count);
-    for (unsigned i = 0; m && insula_monitor_level(m, i); i++) {
+    insula_monitor_count(x->monitor, &count);
+    const char *level;
+    for (unsigned i = 0; (level = insula_monitor_level(x->monitor, i)); i++) {
         const char *why = "";
-        const char *l = insula_monitor_level(m, i);
-        printf("%s %s %s\n", l, insula_monitor_verdict(m, l, &why), why);
+        const char *verdict = insula_monitor_verdict(x->monitor, level, &why);
+        printf("%s %s %s\n", level, verdict, why);
     }
     printf("%.3f s, %" PRIu64 " checks\n", seconds() - start, count.checks);
-    const int status = m && !plant ? insula_monitor_status(m) : plant && !found;
-    insula_monitor_free(m);
-    if (file)
-        (void)fclose(file);
-    free(client);
-    free(s.now);
-    free(s.before);
-    free(s.since);
+    return insula_monitor_status(x->monitor);
+}
+
+static int prepare(struct stream *x, const struct insula_monitor_options *o)
+{
+    struct insula_error err = {0};
+    struct store *s = &x->store;
+    if (!s->keys || !x->sessions || x->sessions > MOST_SESSIONS || s->ops > MOST_OPS)
+        return 3;
+    s->now = calloc(s->keys, sizeof *s->now);
+    s->before = calloc(s->keys, sizeof *s->before);
+    s->since = calloc(s->keys, sizeof *s->since);
+    if (!s->now || !s->before || !s->since)
+        return 3;
+    if (x->file)
+        (void)fprintf(x->file, "insula 1\ninitial 0\n");
+    if (o->levels && !*o->levels)
+        return 0;
+    x->monitor = insula_monitor_new(o, &err);
+    if (!x->monitor) {
+        (void)fprintf(stderr, "%s\n", err.message);
+        return 3;
+    }
+    insula_monitor_initial(x->monitor, insula_int(0));
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static struct stream x = {.sessions = 20,
+                              .store = {.keys = 1000, .ops = 8, .rng = 1}};
+    uint64_t n = 1000000, count = 0, seed = 0;
+    struct insula_monitor_options o = {0};
+    for (int c; (c = getopt(argc, argv, "n:l:k:s:o:K:c:r:f:")) != -1;) {
+        const uint64_t number = optarg ? strtoull(optarg, NULL, 10) : 0;
+        if (c == 'n')
+            n = number;
+        else if (c == 'l')
+            o.levels = optarg;
+        else if (c == 'k')
+            x.store.keys = number;
+        else if (c == 's')
+            x.sessions = (unsigned)number;
+        else if (c == 'o')
+            x.store.ops = (unsigned)number;
+        else if (c == 'K')
+            o.keep = number;
+        else if (c == 'c')
+            count = number;
+        else if (c == 'r')
+            x.store.rng = (seed = number) * 7919 + 1;
+        else if (c == 'f')
+            x.file = fopen(optarg, "w");
+        else
+            return 3;
+    }
+    int status = prepare(&x, &o);
+    if (!status && count && n > 100 && x.monitor)
+        status = plant_many(&x, n, (size_t)count, seed);
+    else if (!status)
+        status = measure(&x, n);
+    insula_monitor_free(x.monitor);
+    if (x.file)
+        (void)fclose(x.file);
+    free(x.store.now);
+    free(x.store.before);
+    free(x.store.since);
     return status;
 }
