@@ -17,6 +17,7 @@ import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FILES = ["__init__.py", "_native.pyi", "py.typed", "pytest_plugin.py"]
+SOURCES = ["_native.c", "_native_build.c", "_native_monitor.c"]
 MODULE = "_native.abi3.so"
 METADATA = """Metadata-Version: 2.1
 Name: insula
@@ -39,9 +40,10 @@ def compile_module(build, target):
     include = sysconfig.get_path("include")
     if not os.path.exists(os.path.join(include, "Python.h")):
         raise SystemExit("Python.h is missing in %s: install python3-dev" % include)
+    sources = [os.path.join(HERE, "insula", name) for name in SOURCES]
     command = shlex.split(os.environ.get("CC", "cc")) + [
         "-shared", "-fPIC", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE",
-        "-I" + os.path.join(HERE, "..", "include"), "-isystem", include, os.path.join(HERE, "insula", "_native.c"),
+        "-I" + os.path.join(HERE, "..", "include"), "-isystem", include, *sources,
         "-Wl,--exclude-libs,ALL", "-o", target]
     command += shlex.split(os.environ.get("CFLAGS", "") + " " + os.environ.get("LDFLAGS", ""))
     if os.environ.get("INSULA_SHARED"):  # for a distribution: libinsula is a package of its own

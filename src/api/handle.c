@@ -18,10 +18,10 @@ _Static_assert(INSULA_UINT == INS_LIT_UINT && INSULA_NEGATIVE == INS_LIT_NEG &&
 int ins_handle_error(struct insula_error *out, const struct ins_error *in)
 {
     if (out) {
-        out->status = in->status;
+        out->status = (int)in->status;
         ins_error_format(in, out->message, sizeof out->message);
     }
-    return in->status;
+    return (int)in->status;
 }
 
 int ins_handle_fail(struct insula_error *out, int status, const char *fmt, ...)

@@ -434,8 +434,8 @@ static void add_note(const struct ins_elle_reader *r, struct ins_history *h)
         [FLAT_NONE] = "",
         [FLAT_REGISTER] = "read as transactions on one register; ",
         [FLAT_KEYED] = "read as transactions on registers; ",
-        [FLAT_SEQUENTIAL] = "each subkey is a register, inserted and read by "
-                            "transactions of its own; "};
+        [FLAT_SEQUENTIAL] = ("each subkey is a register, inserted and read by "
+                             "transactions of its own; ")};
     char nemesis[64] = "", without[64] = "", cas[128] = "";
     if (r->nemesis)
         (void)snprintf(nemesis, sizeof nemesis,
