@@ -1,62 +1,18 @@
 #include "report.h"
 
+#include "text_page.h"
+
 #include "explain/say.h"
-#include "explain/story.h"
 #include "explain/texts.h"
 #include "explain/wrap.h"
 #include "report/promised.h"
-#include "report/recorded.h"
 
 /* A report for a terminal: the verdicts, then every anomaly as a small story. */
 
 enum {
-    FEW = 10,           /* anomalies shown unless all are asked for */
-    MOST_PREMISES = 24, /* lines of reasons below the cycle of one anomaly */
-    MOST_CASES = 12,    /* branches shown of a case distinction */
-    MOST_OPS = 40,      /* operations shown of one transaction */
+    FEW = 10, /* anomalies shown unless all are asked for */
     A_MILLISECOND = 1000000
 };
-
-enum ink { PLAIN, BOLD, DIM, RED, GREEN, YELLOW, BLUE };
-
-struct page {
-    struct ins_buf *b;
-    const struct ins_report_options *o;
-    const struct ins_history *h;
-    const struct insula_run *run;    /* of the history, or NULL */
-    struct ins_vec_run_event events; /* of that run */
-    unsigned width;
-    uint64_t meant[INS_N_SUFFIXES]; /* kinds whose meaning was said */
-};
-
-static void ink(const struct page *p, enum ink ink)
-{
-    static const char *const code[] = {"0", "1", "2", "1;31", "32", "33", "36"};
-    if (p->o->color)
-        ins_buf_fmt(p->b, "\033[%sm", code[ink]);
-}
-
-static void inked(const struct page *p, enum ink color, const char *text)
-{
-    ink(p, color);
-    ins_buf_text(p->b, text);
-    ink(p, PLAIN);
-}
-
-/* Fill up to column `to` from column `at`, with at least one blank. */
-static void tab(const struct page *p, unsigned at, unsigned to)
-{
-    ins_blanks(p->b, at < to ? to - at : 1);
-}
-
-static void wrapped(const struct page *p, const struct ins_buf *text, unsigned at,
-                    unsigned indent)
-{
-    if (text->failed)
-        p->b->failed = 1;
-    else
-        ins_wrap(p->b, text->at, text->len, at, indent, p->width);
-}
 
 /* ---- what was checked ---- */
 
@@ -88,10 +44,10 @@ static void say_statuses(struct ins_buf *b, const struct ins_history *h)
     ins_buf_char(b, ')');
 }
 
-static void print_subject(const struct page *p, const struct ins_report_item *item)
+static void print_subject(const struct ins_page *p, const struct ins_report_item *item)
 {
     const struct ins_history *h = p->h;
-    inked(p, BOLD, item->path);
+    ins_page_inked(p, INS_INK_BOLD, item->path);
     ins_buf_char(p->b, '\n');
     struct ins_buf line = {0};
     ins_buf_text(&line, h->format);
@@ -105,7 +61,7 @@ static void print_subject(const struct page *p, const struct ins_report_item *it
     ins_buf_text(&line, ", ");
     say_plural(&line, h->n_keys, "key", "keys");
     ins_blanks(p->b, 2);
-    wrapped(p, &line, 2, 2);
+    ins_page_wrapped(p, &line, 2, 2);
     ins_buf_end(p->b, &line);
     ins_buf_char(p->b, '\n');
     if (h->note[0]) {
@@ -118,24 +74,25 @@ static void print_subject(const struct page *p, const struct ins_report_item *it
 
 /* ---- how it was recorded ---- */
 
-static void print_line(const struct page *p, enum ink color, struct ins_buf *text)
+static void print_line(const struct ins_page *p, enum ins_ink color,
+                       struct ins_buf *text)
 {
     ins_blanks(p->b, 2);
-    ink(p, color);
-    wrapped(p, text, 2, 2);
-    ink(p, PLAIN);
+    ins_page_ink(p, color);
+    ins_page_wrapped(p, text, 2, 2);
+    ins_page_ink(p, INS_INK_PLAIN);
     ins_buf_char(p->b, '\n');
     text->len = 0;
 }
 
-static enum ins_status print_run(const struct page *p,
+static enum ins_status print_run(const struct ins_page *p,
                                  const struct ins_report_item *item,
                                  struct ins_error *err)
 {
-    static const enum ink color[] = {[INS_PROMISE_NONE] = BOLD,
-                                     [INS_PROMISE_KEPT] = GREEN,
-                                     [INS_PROMISE_BROKEN] = RED,
-                                     [INS_PROMISE_OPEN] = YELLOW};
+    static const enum ins_ink color[] = {[INS_PROMISE_NONE] = INS_INK_BOLD,
+                                         [INS_PROMISE_KEPT] = INS_INK_GREEN,
+                                         [INS_PROMISE_BROKEN] = INS_INK_RED,
+                                         [INS_PROMISE_OPEN] = INS_INK_YELLOW};
     struct ins_power power;
     const enum ins_status st = ins_power_measure(&power, p->h, err);
     if (st)
@@ -143,22 +100,23 @@ static enum ins_status print_run(const struct page *p,
     struct ins_buf text = {0};
     const enum ins_promise found = ins_promise_of(item->result, p->run->promise);
     ins_say_promise(&text, item);
-    ink(p, found == INS_PROMISE_KEPT && item->result->lost_commits ? YELLOW
-                                                                   : color[found]);
-    wrapped(p, &text, 0, 2);
-    ink(p, PLAIN);
+    ins_page_ink(p, found == INS_PROMISE_KEPT && item->result->lost_commits
+                        ? INS_INK_YELLOW
+                        : color[found]);
+    ins_page_wrapped(p, &text, 0, 2);
+    ins_page_ink(p, INS_INK_PLAIN);
     ins_buf_char(p->b, '\n');
     text.len = 0;
     if (!p->o->quiet) {
         ins_buf_text(&text, p->run->source);
-        print_line(p, DIM, &text);
+        print_line(p, INS_INK_DIM, &text);
         ins_say_setup(&text, p->run);
-        print_line(p, PLAIN, &text);
+        print_line(p, INS_INK_PLAIN, &text);
         ins_say_power(&text, &power, p->run);
-        print_line(p, PLAIN, &text);
+        print_line(p, INS_INK_PLAIN, &text);
     }
     if (ins_say_weakness(&text, &power, p->run, found))
-        print_line(p, YELLOW, &text);
+        print_line(p, INS_INK_YELLOW, &text);
     ins_buf_end(p->b, &text);
     ins_buf_char(p->b, '\n');
     return INS_OK;
@@ -203,9 +161,9 @@ static void say_found(struct ins_buf *b, const struct ins_result *r,
         ins_buf_text(b, first ? "the same" : ", besides the same");
 }
 
-static enum ink verdict_ink(enum ins_verdict v)
+static enum ins_ink verdict_ink(enum ins_verdict v)
 {
-    return v == INS_PASS ? GREEN : v == INS_FAIL ? RED : YELLOW;
+    return v == INS_PASS ? INS_INK_GREEN : v == INS_FAIL ? INS_INK_RED : INS_INK_YELLOW;
 }
 
 /* The columns of the table, wide enough for the levels in it. */
@@ -214,7 +172,7 @@ struct columns {
     unsigned verdict, time, remark;
 };
 
-static struct columns columns_for(const struct page *p, ins_levels shown)
+static struct columns columns_for(const struct ins_page *p, ins_levels shown)
 {
     struct columns c = {.id = 5, .name = 22};
     INS_EACH_LEVEL(l, shown) {
@@ -230,7 +188,7 @@ static struct columns columns_for(const struct page *p, ins_levels shown)
 }
 
 /* The last column: what was found, or why nothing was decided. */
-static void print_remark(const struct page *p, const struct columns *c,
+static void print_remark(const struct ins_page *p, const struct columns *c,
                          const struct ins_result *r, enum ins_level level, unsigned at)
 {
     struct ins_buf text = {0};
@@ -244,33 +202,33 @@ static void print_remark(const struct page *p, const struct columns *c,
     else if (v == INS_FAIL)
         say_found(&text, r, level);
     if (text.len && c->remark > at) {
-        tab(p, at, c->remark);
+        ins_page_tab(p, at, c->remark);
     } else if (text.len) {
         ins_buf_char(p->b, '\n');
         ins_blanks(p->b, c->remark);
     }
     if (text.len)
-        wrapped(p, &text, c->remark, c->remark);
+        ins_page_wrapped(p, &text, c->remark, c->remark);
     ins_buf_end(p->b, &text);
 }
 
-static void print_level(const struct page *p, const struct columns *c,
+static void print_level(const struct ins_page *p, const struct columns *c,
                         const struct ins_result *r, enum ins_level level)
 {
     const enum ins_verdict v = r->level[level].verdict;
     ins_buf_fmt(p->b, "  %-*s %-*s  ", c->id, ins_level_table[level].id, c->name,
                 ins_level_table[level].name);
     const bool alarm = v == INS_FAIL && !ins_level_beyond(p->run, level);
-    inked(p, v == INS_FAIL && !alarm ? YELLOW : verdict_ink(v),
-          alarm ? "FAIL" : ins_verdict_word(v));
+    ins_page_inked(p, v == INS_FAIL && !alarm ? INS_INK_YELLOW : verdict_ink(v),
+                   alarm ? "FAIL" : ins_verdict_word(v));
     unsigned at = c->verdict + (unsigned)(v == INS_UNDECIDED ? 7 : 4);
     struct ins_buf time = {0};
     ins_say_seconds(&time, r->level[level].seconds);
     if (!time.failed && r->level[level].seconds > 0) {
-        tab(p, at, c->time);
-        ink(p, DIM);
+        ins_page_tab(p, at, c->time);
+        ins_page_ink(p, INS_INK_DIM);
         ins_buf_bytes(p->b, time.at, time.len);
-        ink(p, PLAIN);
+        ins_page_ink(p, INS_INK_PLAIN);
         at = (at < c->time ? c->time : at + 1) + (unsigned)time.len;
     }
     ins_buf_end(p->b, &time);
@@ -279,26 +237,26 @@ static void print_level(const struct page *p, const struct columns *c,
 }
 
 /* A level that was not asked for, because it could not be decided. */
-static void print_reason(const struct page *p, const struct columns *c,
+static void print_reason(const struct ins_page *p, const struct columns *c,
                          const struct ins_result *r, enum ins_level level)
 {
     struct ins_buf text = {0};
     ins_buf_text(&text, r->level[level].why);
     ins_buf_fmt(p->b, "  %-*s %-*s  ", c->id, ins_level_table[level].id, c->name,
                 ins_level_table[level].name);
-    ink(p, DIM);
-    wrapped(p, &text, c->verdict, c->verdict);
-    ink(p, PLAIN);
+    ins_page_ink(p, INS_INK_DIM);
+    ins_page_wrapped(p, &text, c->verdict, c->verdict);
+    ins_page_ink(p, INS_INK_PLAIN);
     ins_buf_char(p->b, '\n');
     ins_buf_release(&text);
 }
 
 /* "snapshot isolation (si) and read atomic (ra)" */
-static void print_names(const struct page *p, ins_levels set, enum ink color)
+static void print_names(const struct ins_page *p, ins_levels set, enum ins_ink color)
 {
     INS_EACH_LEVEL(l, set) {
         const ins_levels rest = set >> l >> 1;
-        inked(p, color, ins_level_table[l].name);
+        ins_page_inked(p, color, ins_level_table[l].name);
         ins_buf_fmt(p->b, " (%s)%s", ins_level_table[l].id,
                     !rest                  ? ""
                     : !(rest & (rest - 1)) ? " and "
@@ -311,28 +269,28 @@ static bool is_one(ins_levels set)
     return !(set & (set - 1));
 }
 
-static void print_without_sessions(const struct page *p, const struct ins_result *r)
+static void print_without_sessions(const struct ins_page *p, const struct ins_result *r)
 {
     const ins_levels best = ins_levels_maximal(r->without_sessions);
     if (!best)
         return;
     ins_buf_text(p->b, "And ");
-    print_names(p, best, BOLD);
+    print_names(p, best, INS_INK_BOLD);
     ins_buf_fmt(p->b, " %s when sessions are ignored.\n",
                 is_one(best) ? "holds" : "hold");
 }
 
-static void print_strongest(const struct page *p, const struct ins_result *r)
+static void print_strongest(const struct ins_page *p, const struct ins_result *r)
 {
     const ins_levels best = ins_result_strongest(r);
     const ins_levels failed = ins_result_with(r, INS_FAIL);
     const ins_levels undecided = ins_result_with(r, INS_UNDECIDED);
     ins_buf_char(p->b, '\n');
     if (!best) {
-        inked(p, failed ? RED : YELLOW,
-              !failed     ? "No level could be decided"
-              : undecided ? "No level is known to hold"
-                          : "None of these levels holds");
+        ins_page_inked(p, failed ? INS_INK_RED : INS_INK_YELLOW,
+                       !failed     ? "No level could be decided"
+                       : undecided ? "No level is known to hold"
+                                   : "None of these levels holds");
         ins_buf_text(p->b, ".\n");
         return;
     }
@@ -345,12 +303,12 @@ static void print_strongest(const struct page *p, const struct ins_result *r)
     ins_buf_text(p->b, is_one(best) ? " that holds is "
                        : all        ? "s that hold are "
                                     : " that hold are ");
-    print_names(p, best, failed ? BOLD : GREEN);
+    print_names(p, best, failed ? INS_INK_BOLD : INS_INK_GREEN);
     ins_buf_char(p->b, '.');
     ins_buf_text(p->b, undecided ? "\nSome levels were not decided.\n" : "\n");
 }
 
-static void print_lost(const struct page *p, const struct ins_result *r)
+static void print_lost(const struct ins_page *p, const struct ins_result *r)
 {
     if (!r->lost_commits)
         return;
@@ -358,19 +316,19 @@ static void print_lost(const struct page *p, const struct ins_result *r)
     say_plural(&text, r->lost_commits, "commit was", "commits were");
     ins_buf_text(&text, " lost");
     ins_buf_char(&text, 0);
-    inked(p, RED, text.failed ? "" : text.at);
+    ins_page_inked(p, INS_INK_RED, text.failed ? "" : text.at);
     ins_buf_text(p->b, ": acknowledged, and not there for those who came later.\n");
     ins_buf_end(p->b, &text);
 }
 
-static void print_cut(const struct page *p, const struct ins_result *r)
+static void print_cut(const struct ins_page *p, const struct ins_result *r)
 {
     if (r->anomalies_cut)
         ins_buf_fmt(p->b, "Anomalies may be missing from what follows: %s.\n",
                     r->anomalies_cut);
 }
 
-static void print_verdicts(const struct page *p, const struct ins_result *r)
+static void print_verdicts(const struct ins_page *p, const struct ins_result *r)
 {
     const ins_levels shown = ins_result_with(r, INS_PASS) |
                              ins_result_with(r, INS_FAIL) |
@@ -388,307 +346,9 @@ static void print_verdicts(const struct page *p, const struct ins_result *r)
     print_cut(p, r);
 }
 
-/* ---- who did what ---- */
-
-/* Real times of the story: from when they count, and in which unit. */
-struct clock {
-    bool shown;
-    int64_t zero;
-    double unit;
-    const char *name;
-};
-
-static struct clock clock_of(const struct ins_story *s)
-{
-    const struct ins_history *h = s->h;
-    struct clock c = {.zero = INT64_MAX};
-    int64_t last = INT64_MIN;
-    for (uint32_t i = 0; i < s->a->n_edges; i++)
-        c.shown |= s->a->edge[i].type == INS_RT;
-    c.shown = c.shown && h->has_times && !h->order_only;
-    for (uint32_t i = 0; i < s->n_txns && c.shown; i++) {
-        const ins_txn t = s->txn[i];
-        if (t == INS_INIT || h->txn_begin[t] == INS_NO_TIME)
-            continue;
-        c.zero = h->txn_begin[t] < c.zero ? h->txn_begin[t] : c.zero;
-        last = h->txn_end[t] > last ? h->txn_end[t] : last;
-    }
-    const double span = c.shown ? (double)last - (double)c.zero : 0;
-    const int step = span < 1e4 ? 0 : span < 1e7 ? 1 : span < 1e10 ? 2 : 3;
-    static const double unit[] = {1, 1e3, 1e6, 1e9};
-    static const char *const name[] = {"ns", "µs", "ms", "s"};
-    c.unit = unit[step];
-    c.name = name[step];
-    return c;
-}
-
-static void say_when(struct ins_buf *b, const struct ins_story *s, ins_txn t)
-{
-    const struct ins_history *h = s->h;
-    const struct clock c = clock_of(s);
-    if (!c.shown || t == INS_INIT || h->txn_begin[t] == INS_NO_TIME)
-        return;
-    const int digits = c.unit > 1 ? 3 : 0;
-    ins_buf_fmt(b, "from %.*f to ", digits,
-                ((double)h->txn_begin[t] - (double)c.zero) / c.unit);
-    if (h->txn_end[t] == INS_NO_TIME)
-        ins_buf_fmt(b, "? %s", c.name);
-    else
-        ins_buf_fmt(b, "%.*f %s", digits,
-                    ((double)h->txn_end[t] - (double)c.zero) / c.unit, c.name);
-}
-
-/* Where a transaction stands and what became of it: "t7 line 40 aborted". */
-static void say_label(struct ins_buf *b, const struct ins_story *s, ins_txn t)
-{
-    const struct ins_history *h = s->h;
-    ins_say_txn(b, h, t);
-    const uint32_t line = t == INS_INIT ? h->init_line
-                          : h->txn_line ? h->txn_line[t]
-                                        : 0;
-    if (line)
-        ins_buf_fmt(b, "  line %u", line);
-    if (h->txn_status[t] == INS_ABORTED)
-        ins_buf_text(b, "  aborted");
-    else if (h->txn_status[t] == INS_INDETERMINATE || h->txn_status[t] == INS_OBSERVED)
-        ins_buf_text(b, "  outcome unknown");
-}
-
-static void say_ops(struct ins_buf *b, const struct ins_story *s, ins_txn t)
-{
-    uint32_t n = 0;
-    const uint32_t *op = ins_story_ops(s, t, &n);
-    uint32_t next = s->h->txn_op[t];
-    const char *between = "";
-    for (uint32_t i = 0; i < n && i < MOST_OPS; i++) {
-        /* A statement that writes is said by its write. */
-        if (i + 1 < n && ins_is_write(s->h, op[i + 1]) &&
-            ins_same_statement(s->h, op[i], op[i + 1]))
-            continue;
-        while (next < op[i] && ins_same_statement(s->h, next, op[i]))
-            next++;
-        if (op[i] != next)
-            ins_buf_fmt(b, "%s…", between);
-        ins_buf_text(b, op[i] != next ? "  " : between);
-        ins_say_op(b, s->h, op[i]);
-        next = op[i] + 1;
-        while (next < s->h->txn_op[t + 1] && ins_same_statement(s->h, next, op[i]))
-            next++;
-        between = "  ";
-    }
-    if (next != s->h->txn_op[t + 1])
-        ins_buf_text(b, n ? "  …" : "…");
-}
-
-static unsigned label_columns(const struct ins_story *s)
-{
-    unsigned most = 0;
-    for (uint32_t i = 0; i < s->n_txns; i++) {
-        struct ins_buf label = {0};
-        say_label(&label, s, s->txn[i]);
-        const unsigned n = label.failed ? 0 : ins_text_columns(label.at, label.len);
-        most = n > most ? n : most;
-        ins_buf_release(&label);
-    }
-    return most < 40 ? most : 40;
-}
-
-static void print_txn(const struct page *p, const struct ins_story *s, ins_txn t,
-                      unsigned column)
-{
-    struct ins_buf text = {0};
-    say_label(&text, s, t);
-    ins_blanks(p->b, 6);
-    ink(p, BOLD);
-    ins_buf_bytes(p->b, text.at, text.len);
-    ink(p, PLAIN);
-    tab(p, 6 + ins_text_columns(text.at, text.len), column);
-    text.len = 0;
-    if (t == INS_INIT)
-        ins_buf_text(&text, "the initial value of every key");
-    else
-        say_ops(&text, s, t);
-    wrapped(p, &text, column, column);
-    text.len = 0;
-    say_when(&text, s, t);
-    if (text.len) {
-        ins_buf_char(p->b, '\n');
-        ins_blanks(p->b, column);
-        ink(p, DIM);
-        ins_buf_bytes(p->b, text.at, text.len);
-        ink(p, PLAIN);
-    }
-    ins_buf_char(p->b, '\n');
-    ins_buf_end(p->b, &text);
-}
-
-static void print_cast(const struct page *p, const struct ins_story *s)
-{
-    const unsigned column = 6 + label_columns(s) + 3;
-    for (uint32_t i = 0; i < s->n_txns; i++) {
-        const ins_txn t = s->txn[i];
-        const uint32_t session = s->h->txn_session[t];
-        if (!i || session != s->h->txn_session[s->txn[i - 1]]) {
-            struct ins_buf name = {0};
-            ins_say_lane(&name, s, i);
-            ins_blanks(p->b, 4);
-            ins_buf_bytes(p->b, name.at, name.len);
-            ins_buf_char(p->b, '\n');
-            ins_buf_end(p->b, &name);
-        }
-        print_txn(p, s, t, column);
-    }
-}
-
-/* ---- why it cannot be ---- */
-
-struct telling {
-    const struct page *p;
-    const struct ins_story *s;
-    struct ins_vec_u8 shown; /* by edge */
-    unsigned premises;
-    unsigned left_out;
-};
-
-static enum ink edge_ink(enum ins_edge_type type)
-{
-    static const enum ink by_type[] = {PLAIN, GREEN, BLUE, YELLOW, PLAIN, RED};
-    return by_type[type];
-}
-
-static unsigned edge_columns(const struct ins_story *s, const struct ins_edge *e)
-{
-    struct ins_buf text = {0};
-    ins_say_txn(&text, s->h, e->from);
-    ins_say_txn(&text, s->h, e->to);
-    const unsigned n = text.failed ? 0 : ins_text_columns(text.at, text.len) + 6;
-    ins_buf_release(&text);
-    return n;
-}
-
-static void print_edge(const struct page *p, const struct ins_story *s,
-                       const struct ins_edge *e, unsigned indent, unsigned column)
-{
-    ins_blanks(p->b, indent);
-    ins_say_txn(p->b, s->h, e->from);
-    ins_buf_char(p->b, ' ');
-    ink(p, edge_ink(e->type));
-    ins_buf_fmt(p->b, "─%s→", ins_edge_id(e->type));
-    ink(p, PLAIN);
-    ins_buf_char(p->b, ' ');
-    ins_say_txn(p->b, s->h, e->to);
-    const unsigned at = indent + edge_columns(s, e);
-    if (at + 2 > column) {
-        ins_buf_char(p->b, '\n');
-        ins_blanks(p->b, column);
-    } else {
-        tab(p, at, column);
-    }
-    struct ins_buf why = {0};
-    ins_say_why(&why, s->h, e);
-    wrapped(p, &why, column, column);
-    ins_buf_end(p->b, &why);
-    ins_buf_char(p->b, '\n');
-}
-
-static unsigned reason_column(const struct page *p, const struct ins_story *s,
-                              uint32_t first, uint32_t n, unsigned indent)
-{
-    unsigned most = 0;
-    for (uint32_t i = first; i < first + n; i++) {
-        const unsigned c = edge_columns(s, &s->a->edge[i]);
-        most = c > most ? c : most;
-    }
-    const unsigned limit = p->width / 3;
-    return indent + (most < limit ? most + 3 : 8);
-}
-
-/* The path below an edge, and below each of its own edges, once each. */
-static void print_premises(struct telling *t, uint32_t edge, unsigned depth)
-{
-    const struct ins_anomaly *a = t->s->a;
-    const struct ins_edge *e = &a->edge[edge];
-    const unsigned indent = 4 + 4 * (depth < 4 ? depth : 4);
-    if (!e->n_path || e->path >= a->n_edges || e->n_path > a->n_edges - e->path)
-        return;
-    const unsigned column = reason_column(t->p, t->s, e->path, e->n_path, indent);
-    for (uint32_t i = e->path; i < e->path + e->n_path; i++) {
-        if (t->shown.at[i])
-            continue;
-        t->shown.at[i] = 1;
-        if (t->premises++ >= MOST_PREMISES) {
-            t->left_out++;
-            continue;
-        }
-        print_edge(t->p, t->s, &a->edge[i], indent, column);
-        print_premises(t, i, depth + 1);
-    }
-}
-
-static void print_chain(struct telling *t, uint32_t first, uint32_t n)
-{
-    const unsigned column = reason_column(t->p, t->s, first, n, 4);
-    for (uint32_t i = first; i < first + n; i++)
-        t->shown.at[i] = 1;
-    for (uint32_t i = first; i < first + n; i++) {
-        print_edge(t->p, t->s, &t->s->a->edge[i], 4, column);
-        print_premises(t, i, 1);
-    }
-}
-
-static void print_case(struct telling *t, const struct ins_case *c, uint32_t number)
-{
-    struct ins_buf text = {0};
-    ins_buf_fmt(&text, "Case %u of %u: suppose that ", number, t->s->a->n_branches);
-    for (uint32_t i = 0; i < c->n_assumed; i++) {
-        ins_buf_text(&text, i ? ", and " : "");
-        ins_say_supposed(&text, t->s->h, &t->s->a->edge[c->assumed + i]);
-        t->shown.at[c->assumed + i] = 1;
-    }
-    ins_buf_text(&text, ". Then:");
-    ins_blanks(t->p->b, 4);
-    wrapped(t->p, &text, 4, 4);
-    ins_buf_end(t->p->b, &text);
-    ins_buf_text(t->p->b, "\n");
-    print_chain(t, c->cycle, c->n_cycle);
-}
-
-static void print_cases(struct telling *t)
-{
-    const struct ins_anomaly *a = t->s->a;
-    for (uint32_t c = 0; c < a->n_branches && c < MOST_CASES; c++) {
-        if (c || a->n_cycle)
-            ins_buf_char(t->p->b, '\n');
-        print_case(t, &a->branch[c], c + 1);
-    }
-    if (a->n_branches > MOST_CASES)
-        ins_buf_fmt(t->p->b, "\n    … and %u more cases, all of which end in a cycle\n",
-                    a->n_branches - MOST_CASES);
-}
-
-static void print_reasons(const struct page *p, const struct ins_story *s)
-{
-    struct telling t = {.p = p, .s = s};
-    if (!s->a->n_edges)
-        return;
-    if (!ins_vec_u8_reserve(&t.shown, s->a->n_edges)) {
-        p->b->failed = 1;
-        return;
-    }
-    memset(t.shown.at, 0, s->a->n_edges);
-    ins_buf_char(p->b, '\n');
-    if (s->a->n_cycle)
-        print_chain(&t, 0, s->a->n_cycle);
-    print_cases(&t);
-    if (t.left_out)
-        ins_buf_fmt(p->b, "    … and %u more steps, which the HTML report shows\n",
-                    t.left_out);
-    ins_vec_u8_release(&t.shown);
-}
-
 /* ---- one anomaly ---- */
 
-static void print_meaning(struct page *p, const struct ins_anomaly *a)
+static void print_meaning(struct ins_page *p, const struct ins_anomaly *a)
 {
     char name[64];
     ins_anomaly_name(a->kind, a->suffix, name, sizeof name);
@@ -700,7 +360,7 @@ static void print_meaning(struct page *p, const struct ins_anomaly *a)
         ins_buf_text(&text, ins_kind_texts[a->kind].meaning);
         if (ins_suffix_texts[a->suffix])
             ins_buf_fmt(&text, " %s", ins_suffix_texts[a->suffix]);
-        wrapped(p, &text, 4, 4);
+        ins_page_wrapped(p, &text, 4, 4);
         ins_buf_char(p->b, '\n');
         text.len = 0;
     }
@@ -714,28 +374,28 @@ static void print_meaning(struct page *p, const struct ins_anomaly *a)
         }
     ins_buf_fmt(&text, "; more: insula explain %s", name);
     ins_blanks(p->b, 4);
-    ink(p, DIM);
-    wrapped(p, &text, 4, 4);
-    ink(p, PLAIN);
+    ins_page_ink(p, INS_INK_DIM);
+    ins_page_wrapped(p, &text, 4, 4);
+    ins_page_ink(p, INS_INK_PLAIN);
     ins_buf_char(p->b, '\n');
     ins_buf_end(p->b, &text);
 }
 
 /* When it was, for a run, on the clock of its log, and of a lost commit. */
-static void print_moments(const struct page *p, const struct ins_story *s)
+static void print_moments(const struct ins_page *p, const struct ins_story *s)
 {
     struct ins_buf text = {0};
     const bool timed =
         p->run || (s->a->lost && s->h->txn_end[s->a->lost->txn] >= A_MILLISECOND);
     if (timed && ins_say_moments(&text, s, &p->events)) {
         ins_blanks(p->b, 4);
-        wrapped(p, &text, 4, 4);
+        ins_page_wrapped(p, &text, 4, 4);
         ins_buf_text(p->b, ".\n");
     }
     ins_buf_end(p->b, &text);
 }
 
-static enum ins_status print_anomaly(struct page *p, const struct ins_anomaly *a,
+static enum ins_status print_anomaly(struct ins_page *p, const struct ins_anomaly *a,
                                      unsigned number, struct ins_error *err)
 {
     struct ins_story s;
@@ -745,9 +405,9 @@ static enum ins_status print_anomaly(struct page *p, const struct ins_anomaly *a
     char name[64];
     ins_anomaly_name(a->kind, a->suffix, name, sizeof name);
     ins_buf_fmt(p->b, "\n%u. ", number);
-    ink(p, RED);
+    ins_page_ink(p, INS_INK_RED);
     ins_buf_text(p->b, name);
-    ink(p, PLAIN);
+    ins_page_ink(p, INS_INK_PLAIN);
     if (ins_kind_table[a->kind].letter)
         ins_buf_fmt(p->b, " (%c)", ins_kind_table[a->kind].letter);
     ins_buf_text(p->b, ": ");
@@ -756,21 +416,21 @@ static enum ins_status print_anomaly(struct page *p, const struct ins_anomaly *a
     struct ins_buf line = {0};
     ins_say_headline(&line, &s);
     ins_blanks(p->b, 4);
-    wrapped(p, &line, 4, 4);
+    ins_page_wrapped(p, &line, 4, 4);
     ins_buf_end(p->b, &line);
     ins_buf_text(p->b, "\n");
     print_moments(p, &s);
     ins_buf_text(p->b, s.n_txns ? "\n" : "");
-    print_cast(p, &s);
-    print_reasons(p, &s);
+    ins_page_cast(p, &s);
+    ins_page_reasons(p, &s);
     print_meaning(p, a);
     ins_story_release(&s);
     return INS_OK;
 }
 
 /* One that the promise does not forbid: its name and headline, cut to a line. */
-static enum ins_status print_brief(const struct page *p, const struct ins_anomaly *a,
-                                   struct ins_error *err)
+static enum ins_status print_brief(const struct ins_page *p,
+                                   const struct ins_anomaly *a, struct ins_error *err)
 {
     struct ins_story s;
     const enum ins_status st = ins_story_init(&s, p->h, a, err);
@@ -802,7 +462,7 @@ static enum ins_status print_brief(const struct page *p, const struct ins_anomal
 }
 
 /* The anomalies that are beyond the promise, or those that are not, in their order. */
-static enum ins_status print_some(struct page *p, const struct ins_result *r,
+static enum ins_status print_some(struct ins_page *p, const struct ins_result *r,
                                   const uint32_t *order, bool beyond, size_t *printed,
                                   struct ins_error *err)
 {
@@ -821,7 +481,7 @@ static enum ins_status print_some(struct page *p, const struct ins_result *r,
     return st;
 }
 
-static enum ins_status print_anomalies(struct page *p, const struct ins_result *r,
+static enum ins_status print_anomalies(struct ins_page *p, const struct ins_result *r,
                                        struct ins_error *err)
 {
     uint32_t *order = NULL;
@@ -846,15 +506,16 @@ static enum ins_status print_anomalies(struct page *p, const struct ins_result *
     return INS_OK;
 }
 
-static enum ins_status print_item(struct page *p, const struct ins_report_item *item,
+static enum ins_status print_item(struct ins_page *p,
+                                  const struct ins_report_item *item,
                                   struct ins_error *err)
 {
     p->h = item->history;
     memset(p->meant, 0, sizeof p->meant);
     if (!item->result || !item->history) {
-        inked(p, BOLD, item->path);
+        ins_page_inked(p, INS_INK_BOLD, item->path);
         ins_buf_text(p->b, "\n  ");
-        inked(p, RED, "not checked");
+        ins_page_inked(p, INS_INK_RED, "not checked");
         ins_buf_fmt(p->b, ": %s\n", item->error ? item->error : "unknown reason");
         return INS_OK;
     }
@@ -872,7 +533,7 @@ static enum ins_status print_item(struct page *p, const struct ins_report_item *
     return st;
 }
 
-static void print_totals(const struct page *p, const struct ins_report_item *item,
+static void print_totals(const struct ins_page *p, const struct ins_report_item *item,
                          size_t count)
 {
     size_t failed = 0;
@@ -900,7 +561,7 @@ enum ins_status ins_report_text(struct ins_buf *b, const struct ins_report_item 
                                 size_t count, const struct ins_report_options *o,
                                 struct ins_error *err)
 {
-    struct page p = {.b = b, .o = o, .width = o->width < 40 ? 40 : o->width};
+    struct ins_page p = {.b = b, .o = o, .width = o->width < 40 ? 40 : o->width};
     enum ins_status st = INS_OK;
     for (size_t i = 0; i < count && !st; i++) {
         if (i)
