@@ -24,9 +24,10 @@ void ins_history_free(struct ins_history *h)
     ins_free(h);
 }
 
-bool ins_history_writes(const struct ins_history *h, ins_txn t, ins_key k)
+uint64_t ins_history_writer_at(const struct ins_history *h, ins_txn t, ins_key k)
 {
-    uint64_t lo = h->key_writer_off[k], hi = h->key_writer_off[k + 1];
+    const uint64_t end = h->key_writer_off[k + 1];
+    uint64_t lo = h->key_writer_off[k], hi = end;
     while (lo < hi) {
         const uint64_t mid = lo + (hi - lo) / 2;
         if (h->key_writer[mid] < t)
@@ -34,45 +35,46 @@ bool ins_history_writes(const struct ins_history *h, ins_txn t, ins_key k)
         else
             hi = mid;
     }
-    return lo < h->key_writer_off[k + 1] && h->key_writer[lo] == t;
+    return lo < end && h->key_writer[lo] == t ? lo : UINT64_MAX;
+}
+
+bool ins_history_writes(const struct ins_history *h, ins_txn t, ins_key k)
+{
+    return ins_history_writer_at(h, t, k) != UINT64_MAX;
+}
+
+/* The group of `op`, one of the n of `ops`, which ascend; NULL when it has none. */
+static const ins_txn *find_group(const struct ins_history *h, uint32_t op,
+                                 const uint32_t *ops, const uint32_t *groups,
+                                 uint32_t n, uint32_t *count)
+{
+    uint32_t lo = 0, hi = n;
+    while (lo < hi) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        if (ops[mid] < op)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    *count = 0;
+    if (lo == n || ops[lo] != op)
+        return NULL;
+    const uint32_t g = groups[lo];
+    *count = (uint32_t)(h->group_off[g + 1] - h->group_off[g]);
+    return h->group_txn + h->group_off[g];
 }
 
 const ins_txn *ins_history_candidates(const struct ins_history *h, uint32_t op,
                                       uint32_t *count)
 {
-    uint32_t lo = 0, hi = h->n_ambiguous;
-    while (lo < hi) {
-        const uint32_t mid = lo + (hi - lo) / 2;
-        if (h->ambiguous_op[mid] < op)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    *count = 0;
-    if (lo == h->n_ambiguous || h->ambiguous_op[lo] != op)
-        return NULL;
-    const uint32_t g = h->ambiguous_group[lo];
-    *count = (uint32_t)(h->group_off[g + 1] - h->group_off[g]);
-    return h->group_txn + h->group_off[g];
+    return find_group(h, op, h->ambiguous_op, h->ambiguous_group, h->n_ambiguous,
+                      count);
 }
 
 const ins_txn *ins_history_joint(const struct ins_history *h, uint32_t op,
                                  uint32_t *count)
 {
-    uint32_t lo = 0, hi = h->n_joint;
-    while (lo < hi) {
-        const uint32_t mid = lo + (hi - lo) / 2;
-        if (h->joint_op[mid] < op)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    *count = 0;
-    if (lo == h->n_joint || h->joint_op[lo] != op)
-        return NULL;
-    const uint32_t g = h->joint_group[lo];
-    *count = (uint32_t)(h->group_off[g + 1] - h->group_off[g]);
-    return h->group_txn + h->group_off[g];
+    return find_group(h, op, h->joint_op, h->joint_group, h->n_joint, count);
 }
 
 uint32_t ins_history_first_statement(const struct ins_history *h, ins_txn t)

@@ -281,7 +281,10 @@ bool ins_history_same_result(const struct ins_history *h, uint32_t a, uint32_t b
  * passed over, and so are faulty ones among several versions. */
 bool ins_history_differs(const struct ins_history *h, uint32_t op);
 
-/* Does counted transaction t (not 0) write k?  Binary search, O(log writers). */
+/* Where in key_writer counted transaction t (not 0) stands as a writer of k, UINT64_MAX
+ * when it is none.  Binary search, O(log writers). */
+uint64_t ins_history_writer_at(const struct ins_history *h, ins_txn t, ins_key k);
+/* Does it write k? */
 bool ins_history_writes(const struct ins_history *h, ins_txn t, ins_key k);
 
 /* The candidates of an ambiguous read, its own transaction among them where it has a

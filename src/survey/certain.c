@@ -19,16 +19,8 @@ uint32_t ins_survey_version(const struct ins_survey_facts *f, ins_txn t, ins_key
                 return f->write[i];
         return INS_NONE;
     }
-    uint64_t lo = h->key_writer_off[k], hi = h->key_writer_off[k + 1];
-    while (lo < hi) {
-        const uint64_t mid = lo + (hi - lo) / 2;
-        if (h->key_writer[mid] < t)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < h->key_writer_off[k + 1] && h->key_writer[lo] == t ? (uint32_t)lo
-                                                                   : INS_NONE;
+    const uint64_t at = ins_history_writer_at(h, t, k);
+    return at == UINT64_MAX ? INS_NONE : (uint32_t)at;
 }
 
 /* ---- by number ---- */
