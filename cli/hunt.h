@@ -15,8 +15,8 @@ struct hunt_trial {
     const char *isolation, *workload;
     const char *nemesis, *setting, *route; /* or NULL */
     unsigned sessions, keys, ops;          /* 0: as the workload likes */
-    double seconds;
     bool final_read;
+    double seconds;
     uint64_t seed;
 };
 

@@ -133,7 +133,7 @@ unsigned ins_cluster_writable(const struct ins_cluster *c, unsigned n)
     unsigned count = 0;
     for (unsigned i = 0; i < c->nodes; i++)
         count += ins_node_writable(&c->node[i]);
-    n %= count;
+    n = count ? n % count : 0;
     for (unsigned i = 0; i < c->nodes; i++)
         if (ins_node_writable(&c->node[i]) && !n--)
             return i;

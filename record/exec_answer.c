@@ -67,7 +67,7 @@ static bool take_escape(struct reader *r, char *c)
         code = code * 16 + (unsigned)(digit - digits);
         r->at++;
     }
-    *c = code >= ' ' && code < 127 ? (char)code : '?';
+    *c = (char)(code >= ' ' && code < 127 ? code : '?');
     return letter == 'u';
 }
 

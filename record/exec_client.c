@@ -152,8 +152,6 @@ static enum ins_exec_got send_all(struct ins_exec_client *c, const char *text,
         if (n > 0) {
             text += n;
             length -= (size_t)n;
-        } else if (n < 0 && errno == EPIPE) {
-            return INS_EXEC_GONE;
         } else if (n < 0 && errno != EAGAIN && errno != EINTR) {
             return INS_EXEC_GONE;
         } else if (!ready(c->to, POLLOUT, deadline, stop)) {
@@ -257,7 +255,7 @@ static void quote(const struct ins_exec_client *c, size_t length,
     (void)snprintf(expected, sizeof expected, "%.127s", a->message);
     for (size_t i = 0; i < length && used + 1 < sizeof shown; i++) {
         const unsigned char byte = (unsigned char)c->text[i];
-        shown[used++] = byte < ' ' || byte > 126 ? '?' : (char)byte;
+        shown[used++] = (char)(byte < ' ' || byte > 126 ? '?' : byte);
     }
     shown[used] = 0;
     (void)snprintf(a->message, sizeof a->message, "line %llu: %s, got '%s'%s",

@@ -160,9 +160,9 @@ static int read_parameters(const struct ins_target *target, struct galera *g,
         return ins_rec_fail(error, INSULA_E_USAGE, "expected nodes=1 to %d, got '%s'",
                             INS_NODES, nodes);
     glob_t match;
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread yet
     if (provider) {
         (void)snprintf(g->provider, sizeof g->provider, "%s", provider);
+        // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread yet
     } else if (!glob("/usr/lib*/galera*/libgalera*smm.so", 0, NULL, &match)) {
         (void)snprintf(g->provider, sizeof g->provider, "%s", match.gl_pathv[0]);
         globfree(&match);

@@ -64,24 +64,29 @@ static const SQLULEN level_number[] = {
 
 /* ---- answers ---- */
 
-/* The first diagnostic: its state of five letters, and the server's own number. */
-static void diagnose(const struct lib *lib, SQLSMALLINT kind, SQLHANDLE handle,
-                     char state[6], SQLINTEGER *number, char *text, size_t size)
+struct diagnosis {
+    char state[6];
+    SQLINTEGER number; /* the server's own */
+};
+
+/* The first diagnostic; its words go to text. */
+static struct diagnosis diagnose(const struct lib *lib, SQLSMALLINT kind,
+                                 SQLHANDLE handle, char *text, size_t size)
 {
+    struct diagnosis d = {0};
     SQLSMALLINT length;
-    state[0] = 0;
-    *number = 0;
     text[0] = 0;
-    (void)lib->SQLGetDiagRec(kind, handle, 1, (SQLCHAR *)state, number, (SQLCHAR *)text,
-                             (SQLSMALLINT)size, &length);
+    (void)lib->SQLGetDiagRec(kind, handle, 1, (SQLCHAR *)d.state, &d.number,
+                             (SQLCHAR *)text, (SQLSMALLINT)size, &length);
+    return d;
 }
 
 static enum ins_answer judge(struct connection *c, SQLSMALLINT kind, SQLHANDLE handle)
 {
-    char state[6];
-    SQLINTEGER number;
-    diagnose(c->lib, kind, handle, state, &number, c->base.message,
-             sizeof c->base.message);
+    const struct diagnosis d =
+        diagnose(c->lib, kind, handle, c->base.message, sizeof c->base.message);
+    const char *state = d.state;
+    const SQLINTEGER number = d.number;
     if (!strncmp(state, "08", 2) || !strncmp(state, "57P0", 4))
         return INS_LOST;
     const char *speaks = c->kin ? c->kin->speaks : "";
@@ -107,10 +112,9 @@ static enum ins_answer judge(struct connection *c, SQLSMALLINT kind, SQLHANDLE h
 static int fail(const struct lib *lib, SQLSMALLINT kind, SQLHANDLE handle,
                 struct insula_error *error)
 {
-    char state[6], text[512];
-    SQLINTEGER number;
-    diagnose(lib, kind, handle, state, &number, text, sizeof text);
-    return ins_rec_fail(error, INSULA_E_IO, "odbc: %s: %s", *state ? state : "?",
+    char text[512];
+    const struct diagnosis d = diagnose(lib, kind, handle, text, sizeof text);
+    return ins_rec_fail(error, INSULA_E_IO, "odbc: %s: %s", *d.state ? d.state : "?",
                         *text ? text : "no reason given");
 }
 

@@ -162,18 +162,24 @@ static int patience(const struct state *s)
     return first <= t ? 1 : (int)((first - t) / 1000000) + 1;
 }
 
+/* What to wait for: commands, clients, and what either side of a pair sends. */
+static void wait_for(const struct state *s, struct pollfd *poll_at)
+{
+    poll_at[0] = (struct pollfd){s->command, POLLIN, 0};
+    poll_at[1] = (struct pollfd){s->hold ? -1 : s->listener, POLLIN, 0};
+    for (unsigned i = 0; i < s->pairs; i++)
+        for (int side = 0; side < 2; side++) {
+            const struct pair *p = &s->pair[i];
+            const bool open = !s->hold && !p->flow[side].ended;
+            poll_at[2 + 2 * i + (unsigned)side] =
+                (struct pollfd){open ? p->fd[side] : -1, POLLIN, 0};
+        }
+}
+
 static void serve(struct state *s, struct pollfd *poll_at)
 {
     for (;;) {
-        poll_at[0] = (struct pollfd){s->command, POLLIN, 0};
-        poll_at[1] = (struct pollfd){s->hold ? -1 : s->listener, POLLIN, 0};
-        for (unsigned i = 0; i < s->pairs; i++)
-            for (int side = 0; side < 2; side++) {
-                const struct pair *p = &s->pair[i];
-                const bool open = !s->hold && !p->flow[side].ended;
-                poll_at[2 + 2 * i + (unsigned)side] =
-                    (struct pollfd){open ? p->fd[side] : -1, POLLIN, 0};
-            }
+        wait_for(s, poll_at);
         if (poll(poll_at, 2 + 2 * s->pairs, patience(s)) < 0 && errno != EINTR)
             return;
         if (poll_at[0].revents && !obey(s))

@@ -146,15 +146,18 @@ int insula_monitor_push(struct insula_monitor *monitor,
     struct ins_arrival *a = ins_monitor_room((uint32_t)txn->ops);
     const uint32_t session =
         ins_stream_session(&m->stream, ins_handle_lit(txn->session));
-    int status =
-        a && session != INS_NONE
-            ? INSULA_OK
-            : ins_handle_fail(error, INSULA_E_NOMEM, "out of memory for a transaction");
+    if (!a || session == INS_NONE) {
+        if (a)
+            ins_arrival_free(a);
+        m->stream.complete = false; /* it is lost */
+        return ins_handle_fail(error, INSULA_E_NOMEM,
+                               "out of memory for a transaction");
+    }
+    int status = INSULA_OK;
     for (size_t i = 0; status == INSULA_OK && i < txn->ops; i++)
         status = take_op(m, &txn->op[i], &a->op[i], error);
     if (status != INSULA_OK) {
-        if (a)
-            ins_arrival_free(a);
+        ins_arrival_free(a);
         m->stream.complete &= status != INSULA_E_NOMEM; /* it is lost */
         return status;
     }

@@ -378,7 +378,7 @@ static enum ins_status take_lines(struct insula_feed *f, size_t size,
     struct ins_buf part = {0};
     if (!f->format) {
         const enum ins_status st = detect(f, p, stop, err);
-        if (st != INS_OK)
+        if (st != INS_OK || !f->format)
             return st;
     }
     f->events = strcmp(f->format->id, "insula") != 0;

@@ -129,12 +129,12 @@ static enum ins_status unpack_zst(const char *data, size_t size, struct bytes *o
 
 static bool is_gz(const char *d, size_t n)
 {
-    return n >= 2 && !memcmp(d, "\x1f\x8b", 2);
+    return d && n >= 2 && !memcmp(d, "\x1f\x8b", 2);
 }
 
 static bool is_zst(const char *d, size_t n)
 {
-    return n >= 4 && !memcmp(d, "\x28\xb5\x2f\xfd", 4);
+    return d && n >= 4 && !memcmp(d, "\x28\xb5\x2f\xfd", 4);
 }
 
 /* Replace packed data in *in by its contents. */

@@ -86,13 +86,13 @@ struct slice {
      */
     struct sparse_clock **list;
     struct ins_vec_u32 touched;
-    bool dense;
     uint32_t *spread;
     uint64_t *start;    /* by key: its first place in c->passed, when it is crowded */
     uint32_t *n_passed; /* by key */
     struct ins_vec_inferred out;
     struct turn turn[TURNS]; /* by position, the rest of a division */
-    bool wide;               /* the processor has wide vectors */
+    bool dense;
+    bool wide; /* the processor has wide vectors */
     bool failed;
 };
 
