@@ -329,12 +329,21 @@ static int judge_whole(struct watch *w)
     return status;
 }
 
+/* Reads of what is older than the horizon. */
+static uint64_t left_out(const struct watch *w)
+{
+    struct insula_monitor_counts c;
+    insula_monitor_count(w->monitor, &c);
+    return c.left_out;
+}
+
 /* The monitor's verdict, or where it has none that of the check in the end. */
 static const char *verdict_of(struct watch *w, const char *level, const char **why)
 {
     const char *v = insula_monitor_verdict(w->monitor, level, why);
     const char *in_all = w->judged ? insula_result_verdict(w->judged, level) : NULL;
-    if (strcmp(v, "open") != 0 || !in_all || !strcmp(in_all, "unknown"))
+    const bool open = !strcmp(v, "open") || (!strcmp(v, "holds") && left_out(w));
+    if (!open || !in_all || !strcmp(in_all, "unknown"))
         return v;
     if (why)
         *why = "";
@@ -360,7 +369,11 @@ static void tell_verdicts(struct watch *w)
     for (unsigned i = 0; (level = insula_monitor_level(w->monitor, i)); i++) {
         const char *why = "";
         const char *v = verdict_of(w, level, &why);
-        (void)printf("  %-5s %s%s%s\n", level, v, *why ? ": " : "", why);
+        (void)printf("  %-5s %s%s%s\n", level, v,
+                     !*why                 ? ""
+                     : !strcmp(v, "holds") ? " "
+                                           : ": ",
+                     why);
     }
 }
 
@@ -378,9 +391,15 @@ static int finish(struct watch *w)
     (void)tell_changes(w);
     clear_line(w);
     int status = insula_monitor_status(w->monitor);
-    if (status == EXIT_UNKNOWN)
+    if (status == EXIT_UNKNOWN || (!status && left_out(w) && on_disk(w)))
         status = judge_whole(w);
     tell_verdicts(w);
+    if (left_out(w) && !w->judged && !opt_given(w->o, OPT_quiet))
+        (void)fprintf(stderr,
+                      "insula: %" PRIu64
+                      " reads of what was overwritten more than %g s "
+                      "before were left out\n",
+                      left_out(w), w->o->number[OPT_horizon]);
     if (status == EXIT_UNKNOWN && !w->judged && !opt_given(w->o, OPT_quiet) && !w->json)
         (void)fprintf(
             stderr, "insula: what is open is decided by 'insula check' of all of it\n");
@@ -436,6 +455,7 @@ static bool start(struct watch *w)
         .levels = o->text[OPT_levels],
         .repeats = opt_given(o, OPT_repeats),
         .keep = opt_given(o, OPT_keep) ? (uint64_t)o->number[OPT_keep] : 0,
+        .horizon_s = opt_given(o, OPT_horizon) ? o->number[OPT_horizon] : 0,
     };
     w->in =
         strcmp(w->path, "-") != 0 ? open(w->path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;

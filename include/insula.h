@@ -477,6 +477,8 @@ struct insula_monitor_options {
     uint64_t hold;      /* of these, how many can still be put in order [4096] */
     double check_s;     /* seconds that a check of what was kept may take [60] */
     int certificate;    /* violations come with a certificate */
+    double horizon_s; /* reads of what was overwritten longer ago are left out [0: none
+                         is] */
 };
 
 #define INSULA_READ 0
@@ -531,7 +533,7 @@ INSULA_API int insula_monitor_advance(struct insula_monitor *monitor, int64_t be
                                       struct insula_error *error);
 
 /* "holds" so far, "violated", "open", or NULL for a level that was not asked for.
- * *reason, if it is not NULL, says why it is open. */
+ * *reason, if it is not NULL, says why it is open, or within which horizon it holds. */
 INSULA_API const char *insula_monitor_verdict(struct insula_monitor *monitor,
                                               const char *level, const char **reason);
 /* The next level whose verdict has changed since the last call, NULL when there is
@@ -553,6 +555,7 @@ struct insula_monitor_counts {
     int forgotten;         /* not everything was kept */
     uint64_t overlapping;  /* began before the one before in their session had ended */
     uint64_t backwards;    /* ended before they began; their ends are not used */
+    uint64_t left_out;     /* reads of what is older than the horizon */
 };
 INSULA_API void insula_monitor_count(const struct insula_monitor *monitor,
                                      struct insula_monitor_counts *counts);

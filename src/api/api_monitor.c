@@ -34,7 +34,8 @@ struct insula_monitor *insula_monitor_new(const struct insula_monitor_options *o
                                             .keep = o->keep,
                                             .hold = o->hold,
                                             .check_s = o->check_s,
-                                            .certificate = o->certificate != 0};
+                                            .certificate = o->certificate != 0,
+                                            .horizon_s = o->horizon_s};
     struct insula_monitor *m = INS_NEW0(struct insula_monitor, 1);
     struct ins_error err = {0};
     if (!m) {
@@ -260,7 +261,8 @@ void insula_monitor_count(const struct insula_monitor *monitor,
                                              .violated_at = m->violated_at,
                                              .forgotten = !m->stream.complete,
                                              .overlapping = m->stream.overlapping,
-                                             .backwards = m->stream.backwards};
+                                             .backwards = m->stream.backwards,
+                                             .left_out = m->stream.left_out};
 }
 
 const struct insula_history *

@@ -28,11 +28,6 @@ void ins_guess_release(struct ins_guess *g)
 
 /* ---- real time ---- */
 
-static bool instant_lives(const struct ins_guess *g, const struct ins_instant *i)
-{
-    return g->order.point[i->point].serial == i->serial;
-}
-
 /* Put a behind everything that ended before it began. */
 static void behind_the_ended(struct ins_guess *g, struct ins_arrival *a)
 {
@@ -47,7 +42,7 @@ static void behind_the_ended(struct ins_guess *g, struct ins_arrival *a)
     if (lo == g->first_instant)
         return;
     const struct ins_instant *i = &g->instant.at[lo - 1];
-    if (instant_lives(g, i) &&
+    if (ins_instant_lives(g, i) &&
         !ins_flow_link(&g->order, i->point, a->first, INS_NO_POINT))
         g->broken = "real time";
 }
@@ -116,10 +111,10 @@ static void add_instant(struct ins_guess *g, struct ins_arrival *a)
         all[at] = all[at - 1];
     all[at] = x;
     bool well = ins_flow_link(o, a->commit, p, INS_NO_POINT);
-    if (at > g->first_instant && instant_lives(g, &all[at - 1]))
+    if (at > g->first_instant && ins_instant_lives(g, &all[at - 1]))
         well &= ins_flow_link(o, all[at - 1].point, p, INS_NO_POINT);
     if (at + 1 < g->instant.len)
-        well &= instant_lives(g, &all[at + 1]) &&
+        well &= ins_instant_lives(g, &all[at + 1]) &&
                 ins_flow_link(o, p, all[at + 1].point, INS_NO_POINT);
     if (!well)
         g->broken = "real time";
@@ -703,91 +698,4 @@ void ins_guess_take_order(struct ins_guess *g, struct ins_guess_mode mode,
     claim_arrivals(g);
     settle_in_order(g, order);
     g->given = false;
-}
-
-/* ---- forgetting ---- */
-
-static void fold_version(struct ins_guess *g, struct ins_arrival *a, uint32_t i)
-{
-    struct ins_stream *s = g->s;
-    const uint32_t v = ins_version_of(g, a, i);
-    struct ins_stream_key *k = &s->key.at[ins_word_key(a->op[i].word)];
-    if (v == INS_NO_VERSION)
-        return;
-    struct ins_version *x = &s->version.at[v];
-    struct ins_version *base = &s->version.at[k->base];
-    if (k->kind == INS_STREAM_LIST && !x->read) {
-        for (uint32_t j = 0; j <= i; j++)
-            if (a->op[j].word == a->op[i].word)
-                ins_vec_u64_push(&k->seq, a->op[j].value);
-        x->upto = (uint32_t)k->seq.len;
-        s->failed |= k->seq.failed;
-    }
-    ins_unlink_version(g, v);
-    ins_version_drop_readers(s, k->base);
-    if (base->found)
-        base->state = INS_V_STALE;
-    else
-        ins_version_free(s, k->base);
-    x->state = INS_V_BASE;
-    x->read = true;
-    x->writer = NULL;
-    k->base = v;
-    k->folded = true;
-}
-
-static void fold(struct ins_guess *g, struct ins_arrival *a)
-{
-    struct ins_stream_session *in = &g->s->session.at[a->session];
-    if (in->folded <= a->number)
-        in->folded = a->number + 1;
-    if (a->begin != INS_NO_TIME &&
-        (g->folded_begin == INS_NO_TIME || a->begin > g->folded_begin))
-        g->folded_begin = a->begin;
-    for (uint32_t i = 0; i < a->n_ops; i++)
-        if (ins_word_writes(a->op[i].word) && ins_arrival_final(a, i))
-            fold_version(g, a, i);
-    a->in_order = INS_FOLDED;
-}
-
-void ins_guess_fold(struct ins_guess *g, uint64_t before)
-{
-    struct ins_flow_order *o = &g->order;
-    for (uint32_t p; (p = ins_flow_front(o)) != INS_NO_POINT;) {
-        struct ins_arrival *a = o->point[p].of;
-        if (a && (a->number >= before || a->waits || !a->settled))
-            break;
-        if (a && p == a->first)
-            a->first = INS_NO_POINT;
-        if (a && p == a->commit) {
-            fold(g, a);
-            a->commit = INS_NO_POINT;
-        }
-        ins_flow_drop_front(o);
-    }
-    while (g->first_instant < g->instant.len &&
-           !instant_lives(g, &g->instant.at[g->first_instant]))
-        g->first_instant++;
-    if (g->first_instant > 1024 && 2 * g->first_instant > g->instant.len) {
-        g->instant.len -= g->first_instant;
-        memmove(g->instant.at, g->instant.at + g->first_instant,
-                g->instant.len * sizeof *g->instant.at);
-        g->first_instant = 0;
-    }
-}
-
-void ins_guess_forget(struct ins_guess *g, struct ins_arrival *a)
-{
-    struct ins_stream *s = g->s;
-    for (uint32_t i = 0; i < a->n_ops; i++) {
-        if (!ins_word_writes(a->op[i].word))
-            continue;
-        const uint32_t v = ins_version_of_value(s, &a->op[i]);
-        if (v == INS_NO_VERSION)
-            continue;
-        const uint8_t state = s->version.at[v].state;
-        if (state == INS_V_STALE || (s->version.at[v].writer == a &&
-                                     (state == INS_V_REFUSED || state == INS_V_PART)))
-            ins_version_free(s, v);
-    }
 }

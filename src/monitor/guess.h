@@ -77,14 +77,30 @@ struct ins_guess {
      * first_pending on. */
     struct ins_vec_arrival pending;
     size_t first_pending;
-    size_t ahead; /* how many of them there may be */
-    bool given;   /* the order is: floating versions stay where they are */
+    size_t ahead;      /* how many of them there may be */
+    bool given;        /* the order is: floating versions stay where they are */
+    uint64_t patience; /* arrivals for which folding waits for a read, see fold.c */
+    bool horizon;      /* reads of what was folded and overwritten are left out */
     struct ins_vec_wakeup woken;
     struct ins_vec_u32 group;
     struct ins_vec_u32 homeless; /* floating versions that had to leave their places */
     bool forceful;               /* others may be made homeless now */
     const char *broken;          /* why, or NULL */
 };
+
+/* Are reads of what was folded and overwritten left out?  Where real time counts they
+ * are wrong. */
+static inline bool ins_guess_leaves_out(const struct ins_guess *g)
+{
+    return g->horizon && !(g->mode.real_time && g->s->has_times);
+}
+
+/* Is its point still in the order? */
+static inline bool ins_instant_lives(const struct ins_guess *g,
+                                     const struct ins_instant *i)
+{
+    return g->order.point[i->point].serial == i->serial;
+}
 
 void ins_guess_init(struct ins_guess *g, struct ins_stream *s,
                     struct ins_guess_mode mode);
@@ -105,8 +121,11 @@ void ins_guess_restart(struct ins_guess *g, struct ins_guess_mode mode);
 void ins_guess_take_order(struct ins_guess *g, struct ins_guess_mode mode,
                           const struct ins_vec_step *order);
 
-/* Fold what is at the front and has a number below `before`. */
-void ins_guess_fold(struct ins_guess *g, uint64_t before);
+/* Fold what is at the front, has a number below `before` and did not end at `limit` or
+ * later. */
+void ins_guess_fold(struct ins_guess *g, uint64_t before, int64_t limit);
+/* With a horizon: what would be folded if its reads did not wait leaves them out. */
+void ins_guess_stop_waiting(struct ins_guess *g, uint64_t before, int64_t limit);
 
 /* The versions of a transaction that is to be forgotten. */
 void ins_guess_forget(struct ins_guess *g, struct ins_arrival *a);

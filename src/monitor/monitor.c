@@ -22,6 +22,7 @@ static const struct {
 enum { N_MODES = sizeof modes / sizeof *modes };
 
 enum {
+    PATIENCE = 7,     /* times what is held */
     LONG_LIFE = 2000, /* arrivals that a guess lived through */
     SHORTEST_PAUSE = 64,
     RESEED_S = 5,       /* time to find an order */
@@ -34,8 +35,11 @@ enum ins_status ins_monitor_init(struct ins_monitor *m,
                                  const struct ins_monitor_options *o,
                                  struct ins_error *err)
 {
-    *m = (struct ins_monitor){
-        .o = *o, .low = INS_NO_TIME, .plain = true, .looked_at = UINT64_MAX};
+    *m = (struct ins_monitor){.o = *o,
+                              .low = INS_NO_TIME,
+                              .latest = INS_NO_TIME,
+                              .plain = true,
+                              .looked_at = UINT64_MAX};
     if (!m->o.levels)
         m->o.levels = ins_levels_default();
     if (!m->o.keep)
@@ -49,6 +53,9 @@ enum ins_status ins_monitor_init(struct ins_monitor *m,
     if (!ins_stream_init(&m->stream))
         return ins_nomem(err, "the monitor");
     ins_guess_init(&m->guess, &m->stream, modes[0].mode);
+    m->guess.horizon = m->o.horizon_s > 0;
+    m->guess.patience = PATIENCE * m->o.hold;
+    (void)snprintf(m->within, sizeof m->within, "within %g s", m->o.horizon_s);
     return INS_OK;
 }
 
@@ -155,8 +162,11 @@ enum ins_so_far ins_monitor_verdict(const struct ins_monitor *m, enum ins_level 
     *reason = "";
     if (m->violated & bit)
         return INS_SO_FAR_VIOLATED;
-    if (holding(m) & bit)
+    if (holding(m) & bit) {
+        if (m->stream.left_out)
+            *reason = m->within;
         return INS_SO_FAR_HOLDS;
+    }
     *reason = m->guess.waiting && proved_by(m, m->mode) & bit
                   ? "a value was read whose write has not arrived"
               : !m->plain ? m->why_not_plain
@@ -342,14 +352,28 @@ static enum ins_status recover(struct ins_monitor *m, struct ins_error *err)
 
 /* ---- forgetting ---- */
 
+/* What ended before this is beyond the horizon, or there is none. */
+static int64_t horizon_of(const struct ins_monitor *m)
+{
+    const double ns = m->o.horizon_s * 1e9;
+    if (!m->guess.horizon || m->latest == INS_NO_TIME)
+        return INT64_MAX;
+    return (double)m->latest - ns < (double)INT64_MIN / 2 ? INT64_MIN
+                                                          : m->latest - (int64_t)ns;
+}
+
 static void forget(struct ins_monitor *m)
 {
     struct ins_stream *s = &m->stream;
     /* A guess that rests needs them, too. */
     const bool guessing = m->mode < N_MODES;
     if (guessing && !m->guess.broken && s->arrived > m->o.hold) {
-        ins_guess_fold(&m->guess, s->arrived - m->o.hold);
-        ins_stream_pass_folded(s, s->arrived - m->o.hold);
+        const uint64_t before = s->arrived - m->o.hold;
+        const int64_t limit = horizon_of(m);
+        if (m->guess.horizon && m->guess.waiting)
+            ins_guess_stop_waiting(&m->guess, before, limit);
+        ins_guess_fold(&m->guess, before, limit);
+        ins_stream_pass_folded(s, before);
     }
     for (struct ins_arrival *a = s->oldest, *next; a && s->kept > m->o.keep; a = next) {
         next = a->newer;
@@ -390,6 +414,8 @@ enum ins_status ins_monitor_push(struct ins_monitor *m, struct ins_arrival *a,
         a->end = INS_NO_TIME;
         s->backwards++;
     }
+    if (a->end != INS_NO_TIME && (m->latest == INS_NO_TIME || a->end > m->latest))
+        m->latest = a->end;
     s->has_times |= a->begin != INS_NO_TIME && a->end != INS_NO_TIME;
     a->counted = a->status == INS_COMMITTED;
     const bool repeated = s->repeats;

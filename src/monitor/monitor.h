@@ -21,6 +21,7 @@ struct ins_monitor_options {
     uint64_t hold;     /* of these, how many the guess can rearrange; 0: 4096 */
     double check_s;    /* time that a check may take; 0: 60 */
     bool certificate;  /* keep what a certificate needs in the result */
+    double horizon_s;  /* reads of what is older are left out; 0: none is */
 };
 
 enum ins_so_far { INS_SO_FAR_OPEN, INS_SO_FAR_HOLDS, INS_SO_FAR_VIOLATED };
@@ -41,6 +42,8 @@ struct ins_monitor {
     uint64_t violated_at; /* arrivals when the last violation was found */
     uint64_t checks;      /* how often a checker ran */
     int64_t low;          /* no transaction that is to come began before */
+    int64_t latest;       /* of all ends */
+    char within[40];      /* what is said of levels that hold within a horizon */
     bool plain;           /* only reads, writes and appends so far */
     bool finished;
     const char *why_not_plain;

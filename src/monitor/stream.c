@@ -270,6 +270,17 @@ void ins_version_drop_readers(struct ins_stream *s, uint32_t v)
     x->n_readers = x->pruned = 0;
 }
 
+void ins_version_drop_reader(struct ins_stream *s, uint32_t v, uint32_t cell)
+{
+    uint32_t *link = &s->version.at[v].readers;
+    while (*link != cell)
+        link = &s->reader.at[*link].next;
+    *link = s->reader.at[cell].next;
+    s->reader.at[cell].next = s->free_reader;
+    s->free_reader = cell;
+    s->version.at[v].n_readers--;
+}
+
 /* ---- transactions ---- */
 
 void ins_stream_append(struct ins_stream *s, struct ins_arrival *a)

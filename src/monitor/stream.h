@@ -130,6 +130,7 @@ struct ins_stream {
     uint64_t arrived, kept;
     uint64_t overlapping; /* began before the one before in their session had ended */
     uint64_t backwards;   /* ended before they began */
+    uint64_t left_out;    /* reads of what is older than the horizon */
     uint64_t default_initial;
     bool has_default; /* registers start as default_initial */
     bool begun;       /* some transaction has arrived */
@@ -164,6 +165,7 @@ void ins_version_free(struct ins_stream *s, uint32_t v);
 
 void ins_version_add_reader(struct ins_stream *s, uint32_t v, struct ins_reader r);
 void ins_version_drop_readers(struct ins_stream *s, uint32_t v);
+void ins_version_drop_reader(struct ins_stream *s, uint32_t v, uint32_t cell);
 
 /* Put an arrival, which is filled in, at the end of the stream.  It is owned. */
 void ins_stream_append(struct ins_stream *s, struct ins_arrival *a);
@@ -184,6 +186,15 @@ static inline bool ins_arrival_precedes(const struct ins_arrival *a,
                                         const struct ins_arrival *b)
 {
     return ins_arrival_has_end(a) && b->begin != INS_NO_TIME && a->end < b->begin;
+}
+
+/* The result of read i does not count any more. */
+static inline void ins_arrival_leave_out(struct ins_stream *s, struct ins_arrival *a,
+                                         uint32_t i)
+{
+    a->op[i].word = ins_op_word(INS_OP_READ_UNKNOWN, ins_word_key(a->op[i].word));
+    s->left_out++;
+    s->complete = false;
 }
 
 /* Is operation i the last write of its key in a? */

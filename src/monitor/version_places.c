@@ -422,6 +422,10 @@ static void attach(struct ins_guess *g, struct ins_arrival *a, struct ins_reader
         !ins_place_writes(g, w))
         return;
     const uint8_t state = at(g, v)->state;
+    if (state == INS_V_STALE && ins_guess_leaves_out(g)) {
+        ins_arrival_leave_out(g->s, a, x.op);
+        return;
+    }
     if (w == a || (state != INS_V_PLACED && state != INS_V_BASE)) {
         g->broken = state == INS_V_STALE ? "a read of an old version"
                                          : "a read of what must not be read";
@@ -560,6 +564,11 @@ void ins_attach_list(struct ins_guess *g, struct ins_arrival *a, struct ins_read
             g->broken = "a list in another order";
             return;
         }
+    }
+    if (ins_guess_leaves_out(g) && g->s->key.at[key].folded &&
+        len < at(g, base)->upto) {
+        ins_arrival_leave_out(g->s, a, x.op);
+        return;
     }
     const uint32_t v = len ? ins_version_find(g->s, key, list[len - 1]) : base;
     if (v == INS_NO_VERSION || at(g, v)->upto != len ||

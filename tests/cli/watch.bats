@@ -247,3 +247,77 @@ history() {
     [ "$status" -eq 0 ]
     [[ "$output" == *"ended before it began"* ]]
 }
+
+# 9,600 transactions that write, but for one at this place, which does what is said.
+old_read() {
+    awk -v place="$1" -v read="$2" 'BEGIN {
+        print "insula 1\ninitial 0"
+        for (i = 1; i <= 9600; i++)
+            printf "s%d @%d..%d: %s\n", i == place ? 9 : i % 3, i * 1000000, i * 1000000 + 500000,
+                   i == place ? read : "w(x)=" i " w(y)=" i
+    }'
+}
+
+@test "--horizon: reads of what is older are left out, said, and decided from disk" {
+    old_read 9001 'r(x)=5' >h.insula
+    run "$INSULA" watch --horizon 2 -l rc,ser - <h.insula
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"rc    holds within 2 s"* ]]
+    [[ "$output" == *"ser   holds within 2 s"* ]]
+    [[ "$output" == *"1 reads of what was overwritten more than 2 s before were left out"* ]]
+    # The file, or what was spooled, decides with them.
+    run "$INSULA" watch --horizon 2 --final -l rc,ser h.insula
+    [ "$status" -eq 0 ]
+    [[ "$output" != *within* ]]
+    run "$INSULA" watch --horizon 2 --spool s.insula -l rc,ser - <h.insula
+    [ "$status" -eq 0 ]
+    [[ "$output" != *within* ]]
+    # Nothing that is within the horizon is left out, and real time is not either.
+    run "$INSULA" watch --horizon 20 -l rc,ser - <h.insula
+    [ "$status" -eq 0 ]
+    [[ "$output" != *within* ]]
+    run "$INSULA" watch --horizon 2 -l ser,sser --keep-going - <h.insula
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"sser  violated"* ]]
+    [[ "$output" == *"ser   holds within 2 s"* ]]
+    run "$INSULA" watch --horizon none h.insula
+    [ "$status" -eq 3 ]
+}
+
+@test "--horizon: a read that waits for its writer for longer is left out, too" {
+    old_read 3000 'r(x)=77777' >h.insula
+    run "$INSULA" watch --horizon 0.1 -l rc --json - <h.insula
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"left out"* ]]
+    run "$INSULA" watch --horizon 0.1 --final -l rc h.insula # nobody wrote it
+    [ "$status" -eq 1 ]
+    [[ "$output" == *ThinAirRead* ]]
+}
+
+@test "a pipe that breaks is the end; a line that it cut is said, and what came before it counts" {
+    history >whole
+    run bash -c "(cat whole; printf 'b t3: r(x)=') | '$INSULA' watch --spool s.insula -"
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"the last line is cut short"* ]]
+    [[ "$output" == *"2 transactions"* ]]
+    # Nothing is lost: the rest of the line, and of the stream, comes later.
+    run bash -c "printf 'b t3: r(x)=2\n' | '$INSULA' watch --resume --spool s.insula -"
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"3 transactions"* ]]
+}
+
+@test "when nobody reads the verdicts any more, watch ends" {
+    "$INSULA" gen -q --level si --txns 3000 --keys 30 --seed 8 -o h.insula
+    "$INSULA" watch --final --keep-going --json h.insula 2>err | head -c 10 >/dev/null
+    [ "${PIPESTATUS[0]}" -ne 139 ] && [ "${PIPESTATUS[0]}" -ne 134 ]
+}
+
+@test "a session that begins again under its name goes on in its order" {
+    printf 'insula 1\ninitial 0\na @1..2: w(x)=1\nb @3..4: r(x)=1\n' >h.insula
+    printf 'a @5..6: r(x)=0\n' >>h.insula # a new client of the old name
+    run "$INSULA" watch --final --keep-going h.insula
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"ser   violated"* ]]
+    run "$INSULA" check -q -l ser h.insula
+    [ "$status" -eq 1 ]
+}

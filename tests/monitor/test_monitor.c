@@ -169,7 +169,7 @@ static bool run(const struct tiny_history *h, struct ins_rng *rng, struct tally 
             ins_monitor_flush(&m, &err) != INS_OK)
             well = false;
         if (m.mode < 8 && !m.guess.broken && n >= hold)
-            ins_guess_fold(&m.guess, n - hold);
+            ins_guess_fold(&m.guess, n - hold, INT64_MAX);
         if (violated & ~m.violated) {
             show(h, order, n + 1, "no longer violated", "some level");
             well = false;

@@ -48,6 +48,7 @@ mod sys {
         pub hold: u64,
         pub check_s: c_double,
         pub certificate: c_int,
+        pub horizon_s: c_double,
     }
 
     #[repr(C)]
@@ -623,6 +624,7 @@ impl Monitor {
             keep: 0,
             hold: 0,
             check_s: 0.0,
+            horizon_s: 0.0,
             certificate: 0,
         };
         let mut e = no_error();
