@@ -108,7 +108,7 @@ static const struct row {
      INS_SNAPSHOT,
      "rows",
      {"pl2",
-      "MySQL 8.0 Reference Manual, 15.7.2.3: the snapshot applies to SELECT, not to "
+      "MySQL 8.0 Reference Manual, 17.7.2.3: the snapshot applies to SELECT, not to "
       "DML, and a transaction that changes rows may see a state that never existed; a "
       "row count of UPDATE, DELETE or INSERT is of the newest rows",
       NULL}},
@@ -306,7 +306,7 @@ static const struct row {
      INS_SERIALIZABLE,
      "rows",
      {"pl2",
-      "MySQL 8.0 Reference Manual, 15.7.2.3: the snapshot applies to SELECT, not to "
+      "MySQL 8.0 Reference Manual, 17.7.2.3: the snapshot applies to SELECT, not to "
       "DML, and a row count of UPDATE, DELETE or INSERT is of the newest rows",
       NULL}},
     {"galera",

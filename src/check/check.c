@@ -405,6 +405,14 @@ static enum ins_status check_all(struct run *c)
     return st;
 }
 
+static bool has_queries(const struct ins_history *h)
+{
+    for (uint32_t i = 0; i < h->statements.n; i++)
+        if (h->statements.at[i].kind == INS_QUERY)
+            return true;
+    return false;
+}
+
 /* Levels that would be decided by default if the history had real time are not asked
  * for, but say why. */
 static void say_untimed(const struct run *c)
@@ -429,6 +437,8 @@ enum ins_status ins_check(const struct ins_history *h,
         INS_EACH_LEVEL(l, all)
             if (h->has_times || !ins_model_of(l).real_time)
                 c.asked |= INS_LEVEL_BIT(l);
+        if (has_queries(h)) /* else it is ser */
+            c.asked |= INS_LEVEL_BIT(INS_RR);
     }
     c.r = INS_NEW0(struct ins_result, 1);
     if (!c.r)

@@ -5,6 +5,8 @@
 static void attach_reader(struct ins_engine *e, uint32_t read, uint32_t ver)
 {
     e->read_ver[read] = ver;
+    if (ins_is_loose(e, read))
+        return;
     e->read_next[read] = e->ver_reader[ver];
     e->ver_reader[ver] = read;
 }

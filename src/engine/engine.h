@@ -174,6 +174,14 @@ static inline bool ins_one_rw(const struct ins_engine *e)
     return e->model.forbids == INS_FORBIDS_ONE_RW;
 }
 
+/* Is it a row that a query missed, at a level where that gives no RW?  Such a read only
+ * has its writer before it: it is in no list of readers of a version, and no rule but
+ * WR looks at it. */
+static inline bool ins_is_loose(const struct ins_engine *e, uint32_t read)
+{
+    return e->model.items && ins_is_missed_row(e->h, e->read_op[read]);
+}
+
 /* The chain of t, INS_NONE when it is in none; its place there. */
 static inline uint32_t ins_chain_of(const struct ins_engine *e, ins_txn t)
 {

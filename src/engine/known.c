@@ -32,7 +32,8 @@ static void find_pins(struct ins_engine *e, struct pins *p)
             continue;
         for (uint32_t r = e->read_off[t]; r < e->read_off[t + 1]; r++) {
             const uint32_t v = e->read_ver[r];
-            if (v == INS_NONE || ins_ver_key(e, v) != e->ver_key[u])
+            if (v == INS_NONE || ins_ver_key(e, v) != e->ver_key[u] ||
+                ins_is_loose(e, r))
                 continue;
             if (p->next[v] == INS_NONE)
                 p->next[v] = u;

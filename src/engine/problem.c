@@ -298,8 +298,10 @@ static void state_choice(struct ins_problem *p, uint32_t i)
         const int lit = ins_problem_var(p, INS_VAR_FROM, i, v, x == best);
         p->from_var[x] = (uint32_t)lit;
         p->cand_open[x] = i;
-        p->cand_next[x] = p->cand_first[v];
-        p->cand_first[v] = x;
+        if (!ins_is_loose(e, e->open_read[i])) {
+            p->cand_next[x] = p->cand_first[v];
+            p->cand_first[v] = x;
+        }
         if (w == INS_INIT)
             continue;
         put_edge(p, lit, ins_commit_node(e, w), ins_begin_node(e, t));

@@ -71,11 +71,32 @@ static bool lists_hold(const struct run *q, ins_txn t, bool own)
     return true;
 }
 
+/* Is someone whom a loose read may be from before it? */
+static bool is_behind_one(const struct run *q, uint32_t read)
+{
+    const struct ins_engine *e = q->e;
+    const uint32_t begin = q->at[ins_begin_node(e, e->read_txn[read])];
+    uint32_t n = 1;
+    const ins_txn *cand = &e->read_from[read];
+    if (*cand == INS_FROM_AMBIGUOUS)
+        cand = ins_history_candidates(e->h, e->read_op[read], &n);
+    for (uint32_t i = 0; i < n; i++)
+        if (cand[i] != e->read_txn[read] && ins_engine_counts(e, cand[i]) &&
+            q->at[ins_commit_node(e, cand[i])] < begin)
+            return true;
+    return false;
+}
+
 static bool reads_hold(const struct run *q, ins_txn t)
 {
     const struct ins_engine *e = q->e;
     for (uint32_t r = e->read_off[t]; r < e->read_off[t + 1]; r++) {
         const uint32_t now = q->current[ins_op_key(e->h, e->read_op[r])];
+        if (ins_is_loose(e, r)) {
+            if (!is_behind_one(q, r))
+                return false;
+            continue;
+        }
         if (now == e->read_ver[r])
             continue;
         if (e->read_from[r] != INS_FROM_AMBIGUOUS ||

@@ -228,7 +228,7 @@ static void writers_before_read(struct round *q, uint32_t r)
 {
     struct ins_engine *e = q->e;
     const uint32_t v = e->read_ver[r];
-    if (v == INS_NONE || v >= e->n_vers)
+    if (v == INS_NONE || v >= e->n_vers || ins_is_loose(e, r))
         return;
     const ins_key k = e->ver_key[v];
     if (e->key_done[k] && !ins_one_rw(e))
@@ -379,12 +379,13 @@ static bool overwritten(const struct ins_engine *e, uint32_t v, ins_txn t3)
     return false;
 }
 
-static bool impossible(const struct ins_engine *e, uint32_t v, ins_txn t3)
+static bool impossible(const struct ins_engine *e, uint32_t v, uint32_t read)
 {
+    const ins_txn t3 = e->read_txn[read];
     if (v < e->n_vers &&
         ins_reaches(e, ins_begin_node(e, t3), ins_commit_node(e, e->ver_txn[v])))
         return true;
-    return overwritten(e, v, t3);
+    return !ins_is_loose(e, read) && overwritten(e, v, t3);
 }
 
 static void look_again(struct round *q, uint32_t node)
@@ -420,13 +421,13 @@ static void narrow(struct round *q)
     struct ins_engine *e = q->e;
     for (uint32_t i = 0; i < e->n_open_read && !ins_engine_stop(e, i); i++) {
         const uint32_t r = e->open_read[i];
-        const ins_txn t3 = e->read_txn[r];
-        if (e->read_ver[r] != INS_NONE || e->optional[t3] || !e->open_live[i])
+        if (e->read_ver[r] != INS_NONE || e->optional[e->read_txn[r]] ||
+            !e->open_live[i])
             continue;
         uint32_t *cand = e->open_cand + e->open_off[i];
         for (uint32_t j = e->open_live[i]; j-- > 0;) {
             const uint32_t v = cand[j];
-            if (!impossible(e, v, t3))
+            if (!impossible(e, v, r))
                 continue;
             cand[j] = cand[--e->open_live[i]];
             cand[e->open_live[i]] = v;

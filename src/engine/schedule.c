@@ -78,6 +78,19 @@ static bool candidate(const struct ins_engine *e, uint32_t read, uint32_t ver)
     return false;
 }
 
+/* Has one of the candidates of a loose read run? */
+static bool is_behind_one(const struct plan *p, uint32_t read)
+{
+    const struct ins_engine *e = p->e;
+    uint32_t n;
+    const ins_txn *cand = ins_history_candidates(e->h, e->read_op[read], &n);
+    for (uint32_t i = 0; i < n; i++)
+        if (cand[i] != e->read_txn[read] && ins_engine_counts(e, cand[i]) &&
+            p->done[ins_commit_node(e, cand[i])])
+            return true;
+    return false;
+}
+
 /* The key that node must wait for, or INS_NONE. */
 static uint32_t obstacle(const struct plan *p, uint32_t node)
 {
@@ -90,8 +103,11 @@ static uint32_t obstacle(const struct plan *p, uint32_t node)
     const bool begin = !e->split || !(node & 1), commit = !e->split || (node & 1);
     for (uint32_t r = e->read_off[t]; begin && r < e->read_off[t + 1]; r++) {
         const ins_key k = ins_op_key(e->h, e->read_op[r]);
-        if (e->read_ver[r] == INS_NONE && p->current[k] != p->want[r] &&
-            !candidate(e, r, p->current[k]))
+        if (e->read_ver[r] != INS_NONE)
+            continue;
+        if (ins_is_loose(e, r)
+                ? !is_behind_one(p, r)
+                : p->current[k] != p->want[r] && !candidate(e, r, p->current[k]))
             return k;
     }
     for (uint32_t i = e->write_off[t]; i < e->write_off[t + 1]; i++) {
@@ -258,6 +274,9 @@ static void fill_wants(struct plan *p)
     for (uint32_t i = 0; i < e->n_open_read; i++)
         if (e->read_ver[e->open_read[i]] == INS_NONE)
             p->want[e->open_read[i]] = guess(p, i);
+    for (uint32_t r = 0; e->model.items && r < e->n_reads; r++)
+        if (ins_is_loose(e, r))
+            p->want[r] = INS_NONE; /* nobody waits for it */
     for (uint32_t r = 0; r < e->n_reads; r++)
         if (p->want[r] != INS_NONE && !e->optional[e->read_txn[r]])
             p->pending[p->want[r]]++;
@@ -271,6 +290,8 @@ static void fill_self_reads(struct plan *p)
     for (ins_txn t = 1; t < e->h->n_txns; t++) {
         for (uint32_t r = e->read_off[t]; r < e->read_off[t + 1]; r++) {
             const ins_key k = ins_op_key(e->h, e->read_op[r]);
+            if (ins_is_loose(e, r))
+                continue;
             read[k] = p->want[r];
             owner[k] = t;
         }

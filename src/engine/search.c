@@ -82,6 +82,8 @@ static void check_begin(struct search *s, ins_txn t)
     const struct ins_engine *e = s->e;
     for (uint32_t r = e->read_off[t]; r < e->read_off[t + 1]; r++) {
         const uint32_t v = e->read_ver[r];
+        if (ins_is_loose(e, r))
+            continue; /* its writer is before it, that is all */
         if (v == INS_NONE)
             check_open(s, r);
         else if (s->current[ins_ver_key(e, v)] != v)

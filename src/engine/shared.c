@@ -305,11 +305,53 @@ static uint32_t joint_source(const struct ins_history *h, ins_txn t, uint32_t op
     return others == 1 && ins_counted(h, one) ? one : INS_FROM_AMBIGUOUS;
 }
 
-/* The external reads of t, each key once (from ra on they agree).  `seen` holds t for
- * the keys that were met. */
-static void reads_of(struct ins_shared *x, ins_txn t, uint32_t *seen)
+/* May a read be from the initial transaction?  Candidates are in ascending order. */
+static bool may_be_initial(const struct ins_history *h, uint32_t op)
+{
+    uint32_t n;
+    return h->op_from[op] == INS_FROM_AMBIGUOUS
+               ? ins_history_candidates(h, op, &n)[0] == INS_INIT
+               : h->op_from[op] == INS_INIT;
+}
+
+/* At a level where rows that queries missed do not count, the first read of each key by
+ * t that has one writer only and is none of these: seen[k] is t then. */
+static void note_known(const struct ins_history *h, ins_txn t, uint32_t *seen,
+                       uint32_t *known)
+{
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+        const ins_key k = ins_op_key(h, op);
+        if (ins_is_write(h, op) || h->op_from[op] >= INS_FROM_SPECIAL ||
+            ins_is_missed_row(h, op) || seen[k] == t)
+            continue;
+        seen[k] = t;
+        known[k] = op;
+    }
+}
+
+/* Must op be from whom `known` is from, and may it?  Then it says nothing new: RW makes
+ * reads of a key agree. */
+static bool repeats(const struct ins_history *h, uint32_t op, uint32_t known)
+{
+    uint32_t n = 1;
+    const ins_txn *cand = &h->op_from[op];
+    if (op == known || ins_is_missed_row(h, op))
+        return false;
+    if (*cand == INS_FROM_AMBIGUOUS)
+        cand = ins_history_candidates(h, op, &n);
+    for (uint32_t i = 0; i < n; i++)
+        if (cand[i] == h->op_from[known])
+            return true;
+    return false;
+}
+
+/* The external reads of t, each key once where they agree.  `seen` holds t for the keys
+ * that were met; `known` is for levels at which missed rows are loose, else NULL. */
+static void reads_of(struct ins_shared *x, ins_txn t, uint32_t *seen, uint32_t *known)
 {
     const struct ins_history *h = x->h;
+    if (known)
+        note_known(h, t, seen, known);
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
         uint32_t from = h->op_from[op];
         if (ins_is_write(h, op))
@@ -317,9 +359,12 @@ static void reads_of(struct ins_shared *x, ins_txn t, uint32_t *seen)
         if (from >= INS_FROM_SPECIAL && from != INS_FROM_AMBIGUOUS)
             continue;
         const ins_key k = ins_op_key(h, op);
-        if (seen[k] == t && x->repeatable)
+        if (seen[k] == t && (x->repeatable || (known && repeats(h, op, known[k]))))
             continue;
-        seen[k] = t;
+        if (known && ins_is_missed_row(h, op) && may_be_initial(h, op))
+            continue; /* it says nothing */
+        if (!known)
+            seen[k] = t;
         if (h->n_joint && x->repeatable)
             from = joint_source(h, t, op);
         const uint32_t r = x->n_reads++;
@@ -340,6 +385,7 @@ static bool fill_reads(struct ins_shared *x)
     for (uint32_t op = 0; op < h->n_ops; op++)
         room += !ins_is_write(h, op);
     uint32_t *seen = INS_NEW0(uint32_t, h->n_keys);
+    uint32_t *known = x->items ? INS_NEW(uint32_t, h->n_keys) : NULL;
     x->read_off = INS_NEW(uint32_t, h->n_txns + 1);
     x->read_op = INS_NEW(uint32_t, room);
     x->read_txn = INS_NEW(uint32_t, room);
@@ -347,26 +393,30 @@ static bool fill_reads(struct ins_shared *x)
     x->read_ver = INS_NEW(uint32_t, room);
     x->read_next = INS_NEW(uint32_t, room);
     x->ver_reader = INS_NEW(uint32_t, (size_t)x->n_vers + h->n_keys);
-    const bool ok = seen && x->read_off && x->read_op && x->read_txn && x->read_from &&
-                    x->read_ver && x->read_next && x->ver_reader;
+    const bool ok = seen && (known || !x->items) && x->read_off && x->read_op &&
+                    x->read_txn && x->read_from && x->read_ver && x->read_next &&
+                    x->ver_reader;
     if (ok) {
         x->read_off[0] = 0;
         for (ins_txn t = 0; t < h->n_txns && !stop(x, t); t++) {
             x->read_off[t] = x->n_reads;
             if (present(x, t))
-                reads_of(x, t, seen);
+                reads_of(x, t, seen, known);
         }
         x->read_off[h->n_txns] = x->n_reads;
         for (uint32_t v = 0; v < x->n_vers + h->n_keys; v++)
             x->ver_reader[v] = INS_NONE;
     }
     ins_free(seen);
+    ins_free(known);
     return ok && !x->failed;
 }
 
 static void attach_reader(struct ins_shared *x, uint32_t read, uint32_t ver)
 {
     x->read_ver[read] = ver;
+    if (x->items && ins_is_missed_row(x->h, x->read_op[read]))
+        return; /* loose, see engine.h */
     x->read_next[read] = x->ver_reader[ver];
     x->ver_reader[ver] = read;
 }
@@ -470,6 +520,7 @@ static struct ins_shared *shared_new(const struct ins_history *h,
         x->limit = limit;
         x->own_reads = m->own_reads;
         x->repeatable = m->repeatable;
+        x->items = m->items;
         if (fill(x))
             return x;
     }
@@ -484,7 +535,8 @@ const struct ins_shared *ins_shared_get(struct ins_shared_set *all,
                                         const struct ins_model *m,
                                         struct ins_limit *limit, struct ins_error *err)
 {
-    struct ins_shared **x = &all->at[m->own_reads][m->repeatable];
+    struct ins_shared **x =
+        m->items ? &all->items : &all->at[m->own_reads][m->repeatable];
     if (!*x)
         *x = shared_new(h, m, limit, err);
     assert(!*x || (*x)->h == h);
@@ -497,4 +549,6 @@ void ins_shared_release(struct ins_shared_set *all)
         shared_free(all->at[i / 2][i % 2]);
         all->at[i / 2][i % 2] = NULL;
     }
+    shared_free(all->items);
+    all->items = NULL;
 }

@@ -2,8 +2,8 @@
  *
  * Built once for a check and const from then on.  A level's own graph, and what it
  * finds out, is in engine.h; that header also says what the numbers mean.  Levels
- * differ only in what they make of wrong reads of own writes and of repeated reads, so
- * there are four of these at most. */
+ * differ only in what they make of wrong reads of own writes, of repeated reads and of
+ * rows that queries missed, so there are few of these. */
 #ifndef INS_SHARED_H
 #define INS_SHARED_H
 
@@ -15,7 +15,7 @@ struct ins_shared {
     const struct ins_history *h;
     struct ins_limit *limit; /* while it is built */
     bool failed;
-    bool own_reads, repeatable; /* as in the model of the levels that it is for */
+    bool own_reads, repeatable, items; /* as in the model of its levels */
 
     /* Transactions that may or may not have committed, and that matter. */
     uint8_t *optional;
@@ -49,9 +49,11 @@ struct ins_shared {
     uint32_t *open_off, *open_live, *open_cand;
 };
 
-/* Those of a history, by own_reads and repeatable; zeroed before the first call. */
+/* Those of a history, by own_reads and repeatable, and for levels with `items`; zeroed
+ * before the first call. */
 struct ins_shared_set {
     struct ins_shared *at[2][2];
+    struct ins_shared *items;
 };
 
 /* The one for levels of this model, built when it is asked for first.  NULL with *err:

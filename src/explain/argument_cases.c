@@ -13,7 +13,7 @@
 static uint32_t read_of(const struct ins_engine *e, ins_txn t, ins_key k)
 {
     for (uint32_t r = e->read_off[t]; r < e->read_off[t + 1]; r++)
-        if (ins_op_key(e->h, e->read_op[r]) == k)
+        if (ins_op_key(e->h, e->read_op[r]) == k && !ins_is_loose(e, r))
             return r;
     return INS_NONE;
 }

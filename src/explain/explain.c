@@ -363,7 +363,8 @@ void ins_explain_markdown(struct ins_buf *b)
         "`make update-docs`.\n\n"
         "Histories are drawn with one line a client and time from left to right. "
         "Every register\nstarts as 0 and every list empty.\n\n## Levels\n\n");
-    const ins_levels all = ins_levels_default();
+    /* rr is a default where there are queries */
+    const ins_levels all = ins_levels_default() | INS_LEVEL_BIT(INS_RR);
     INS_EACH_LEVEL(l, all)
         md_level(b, l);
     md_variants(b);

@@ -3,10 +3,12 @@
 #include <stdio.h>
 
 #define BREAKS_BY_READ 0, INS_FREE_SESSIONS
-#define BREAKS(LEVEL) INS_BASE(LEVEL), INS_FREE_SESSIONS
+#define BREAKS(LEVELS) LEVELS, INS_FREE_SESSIONS
 #define BREAKS_AXIOM(LEVEL) INS_BASE(LEVEL), INS_PLAIN_SESSIONS
 #define BREAKS_BY_CYCLE(LEVELS) LEVELS, INS_N_VARIANTS
 #define PSI_AND_PC (INS_BASE(PSI) | INS_BASE(PC))
+/* rr stands beside all levels but ser. */
+#define AND_RR(LEVELS) (LEVELS | INS_BASE(RR))
 
 const struct ins_kind_info ins_kind_table[INS_N_KINDS] = {
     [INS_THIN_AIR_READ] = {"ThinAirRead", 'a', BREAKS_BY_READ},
@@ -23,18 +25,18 @@ const struct ins_kind_info ins_kind_table[INS_N_KINDS] = {
     [INS_FRACTURED_READ_CM] = {"FracturedReadCM", 'l', BREAKS_AXIOM(RA)},
     [INS_CO_CONFLICT_CM] = {"COConflictCM", 'm', BREAKS_AXIOM(CC)},
     [INS_CONFLICT_CM] = {"ConflictCM", 'n', BREAKS_AXIOM(CC)},
-    [INS_DUPLICATE_ELEMENTS] = {"duplicate-elements", 0, BREAKS(PL2)},
-    [INS_INCOMPATIBLE_ORDER] = {"incompatible-order", 0, BREAKS(PL2)},
-    [INS_PREDICATE_MISMATCH] = {"PredicateMismatch", 0, BREAKS(PL2)},
-    [INS_PREDICATE_READ_MISS] = {"PredicateReadMiss", 0, BREAKS(PL2)},
-    [INS_G0] = {"G0", 0, BREAKS_BY_CYCLE(PSI_AND_PC)},
-    [INS_G1C] = {"G1c", 0, BREAKS_BY_CYCLE(PSI_AND_PC)},
-    [INS_LOST_UPDATE] = {"LostUpdate", 0, BREAKS_BY_CYCLE(INS_BASE(PSI))},
-    [INS_G_SINGLE] = {"G-single", 0, BREAKS_BY_CYCLE(PSI_AND_PC)},
-    [INS_LONG_FORK] = {"LongFork", 0, BREAKS_BY_CYCLE(INS_BASE(PC))},
-    [INS_G_NONADJACENT] = {"G-nonadjacent", 0, BREAKS_BY_CYCLE(INS_BASE(SI))},
-    [INS_G2_ITEM] = {"G2-item", 0, BREAKS_BY_CYCLE(INS_BASE(SER))},
-    [INS_NO_ORDER] = {"NoVersionOrder", 0, BREAKS_BY_CYCLE(PSI_AND_PC)},
+    [INS_DUPLICATE_ELEMENTS] = {"duplicate-elements", 0, BREAKS(AND_RR(INS_BASE(PL2)))},
+    [INS_INCOMPATIBLE_ORDER] = {"incompatible-order", 0, BREAKS(AND_RR(INS_BASE(PL2)))},
+    [INS_PREDICATE_MISMATCH] = {"PredicateMismatch", 0, BREAKS(AND_RR(INS_BASE(PL2)))},
+    [INS_PREDICATE_READ_MISS] = {"PredicateReadMiss", 0, BREAKS(AND_RR(INS_BASE(PL2)))},
+    [INS_G0] = {"G0", 0, BREAKS_BY_CYCLE(AND_RR(PSI_AND_PC))},
+    [INS_G1C] = {"G1c", 0, BREAKS_BY_CYCLE(AND_RR(PSI_AND_PC))},
+    [INS_LOST_UPDATE] = {"LostUpdate", 0, BREAKS_BY_CYCLE(AND_RR(INS_BASE(PSI)))},
+    [INS_G_SINGLE] = {"G-single", 0, BREAKS_BY_CYCLE(AND_RR(PSI_AND_PC))},
+    [INS_LONG_FORK] = {"LongFork", 0, BREAKS_BY_CYCLE(AND_RR(INS_BASE(PC)))},
+    [INS_G_NONADJACENT] = {"G-nonadjacent", 0, BREAKS_BY_CYCLE(AND_RR(INS_BASE(SI)))},
+    [INS_G2_ITEM] = {"G2-item", 0, BREAKS_BY_CYCLE(AND_RR(INS_BASE(SER)))},
+    [INS_NO_ORDER] = {"NoVersionOrder", 0, BREAKS_BY_CYCLE(AND_RR(PSI_AND_PC))},
 };
 
 /* The base levels whose rows say that a read with this letter breaks them. */
@@ -61,7 +63,9 @@ ins_levels ins_kind_breaks(enum ins_kind kind, enum ins_suffix suffix)
     const struct ins_kind_info *k = &ins_kind_table[kind];
     const enum ins_variant order =
         k->order == INS_N_VARIANTS ? by_order[ins_suffix_order(suffix)] : k->order;
-    const uint32_t bases = k->breaks ? k->breaks : broken_by_read(k->letter);
+    uint32_t bases = k->breaks ? k->breaks : broken_by_read(k->letter);
+    if (ins_suffix_is_predicate(suffix))
+        bases &= ~INS_BASE(RR);
     /* A level without variants has no order to leave out. */
     return ins_levels_weakest(ins_levels_of(bases, 1u << order) |
                               ins_levels_fixed(bases));

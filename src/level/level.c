@@ -57,6 +57,7 @@ struct ins_model ins_model_of(enum ins_level level)
     m.own_reads = base->misreads && strchr(base->misreads, 'd');
     m.versions =
         base->forbids == INS_FORBIDS_ONE_RW || base->forbids == INS_FORBIDS_CYCLE;
+    m.items = base->items;
     m.split = base->split;
     m.apart = base->split && base->ww_end == INS_BEGIN_END;
     return m;

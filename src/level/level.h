@@ -86,6 +86,7 @@ struct ins_base {
     const char *misreads; /* Plume's letters of the reads that break it, or NULL */
     bool repeatable;      /* repeated reads of a key must agree */
     enum ins_forbids forbids;
+    bool items;          /* RW from rows that queries missed does not count */
     bool split;          /* begin and commit are two points in time */
     enum ins_end ww_end; /* WW goes from commit to this end of the later writer */
     unsigned decided;    /* set of variants that can be checked */
@@ -113,6 +114,7 @@ struct ins_model {
     bool repeatable;    /* repeated reads must agree */
     bool own_reads;     /* reads of own writes must be right (patterns d, e) */
     bool versions;      /* asks for version orders: forbids ONE_RW or CYCLE */
+    bool items;         /* no RW from rows that queries missed */
     bool split;         /* begin and commit are two nodes */
     bool apart;         /* two writers of a key do not overlap: WW ends at begin */
 };

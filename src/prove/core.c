@@ -263,6 +263,8 @@ static void add_facts(struct ins_problem *p, uint32_t i)
     const uint32_t read = e->open_read[i];
     const ins_key k = ins_op_key(e->h, e->read_op[read]);
     const uint32_t end = e->open_off[i] + e->open_live[i];
+    if (ins_is_loose(e, read))
+        return;
     for (uint32_t x = e->open_off[i]; e->read_ver[read] == INS_NONE && x < end; x++)
         for (uint32_t u = e->key_ver[k]; u < e->key_ver[k + 1]; u++) {
             const uint32_t v = e->open_cand[x];

@@ -52,6 +52,8 @@ static bool exclude(const struct ins_engine *e, struct ins_argument *p,
             return true;
     }
     const ins_key k = ins_ver_key(e, x->candidate);
+    if (ins_is_loose(e, x->read))
+        return false;
     for (uint32_t u = e->key_ver[k]; u < e->key_ver[k + 1]; u++) {
         const ins_txn t = e->ver_txn[u];
         const uint32_t since = e->definite_since[t];

@@ -5,8 +5,7 @@
 #include <string.h>
 
 /* Every base: its id and those that it implies; and where reads alone decide, what
- * checks a block that says pass and, unless ci's steps do, one that says fail.  rr is
- * ser here: a history with predicate reads is not accepted. */
+ * checks a block that says pass and, unless ci's steps do, one that says fail. */
 #define ROW_CI                        \
     {                                 \
         "ci", 0, ins_verify_cut, NULL \
@@ -40,9 +39,9 @@
         "si", V_BIT(V_CI) | V_BIT(V_PL2) | V_COMMITS | V_BIT(V_PSI) | V_BIT(V_PC), \
             NULL, NULL                                                             \
     }
-#define ROW_RR                                \
-    {                                         \
-        "rr", V_BIT(V_CI) | V_ALL, NULL, NULL \
+#define ROW_RR              \
+    {                       \
+        "rr", 0, NULL, NULL \
     }
 #define ROW_SER                                \
     {                                          \
@@ -218,7 +217,7 @@ static bool disagrees(const struct ins_verifier *v, ins_txn t, uint32_t *first)
     const struct ins_history *h = v->h;
     for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
         const ins_key k = ins_op_key(h, op);
-        if (v->f.fact[op] != INS_FACT_EXTERNAL)
+        if (v->f.fact[op] != INS_FACT_EXTERNAL || ins_fact_is_loose(&v->f, op))
             continue;
         if (h->statements.n) {
             struct ins_sources s = ins_fact_own_sources(&v->f, op);
@@ -354,6 +353,7 @@ static bool start_level(struct ins_verifier *v, int level)
     memcpy(v->counts, v->f.sure, h->n_txns);
     memcpy(v->source, v->f.only, (size_t)h->n_ops * sizeof *v->source);
     v->f.together = v->base >= V_RA;
+    v->f.items = v->base == V_RR;
     if (h->statements.n && v->f.together)
         find_common(v);
     return base_table[v->base].pass || find_possible(v);
@@ -425,16 +425,6 @@ static bool export_block(struct ins_verifier *v)
     return ins_export_block(v, name);
 }
 
-/* Missed rows count at ser and not at rr, which are the same without queries only: what
- * is said of ser then proves a pass of rr and no fail. */
-static bool is_refused(const struct ins_verifier *v, uint8_t verdict)
-{
-    bool query = false;
-    for (uint32_t i = 0; i < v->h->statements.n; i++)
-        query |= v->h->statements.at[i].kind == INS_QUERY;
-    return query && v->base == V_RR && verdict == 2;
-}
-
 static bool block(struct ins_verifier *v, uint8_t *verdicts)
 {
     const int level = read_level(v);
@@ -445,8 +435,6 @@ static bool block(struct ins_verifier *v, uint8_t *verdicts)
         return ins_verify_fault(v, "a level is claimed twice");
     if (!start_level(v, level))
         return false;
-    if (is_refused(v, verdict))
-        return ins_verify_fault(v, "where there are queries no fail of rr is proved");
     const bool implied = ins_verify_word(v, "implied");
     const bool proof = !implied && verdict == 2;
     const bool ok = implied ? implied_block(v, verdict, verdicts)

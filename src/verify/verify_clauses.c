@@ -137,7 +137,8 @@ static bool gives_rw(const struct ins_verifier *v, ins_txn reader, ins_txn b)
     const struct ins_history *h = v->h;
     for (uint32_t op = h->txn_op[reader]; op < h->txn_op[reader + 1]; op++) {
         const ins_key k = ins_op_key(h, op);
-        if (v->f.fact[op] != INS_FACT_EXTERNAL || !ins_fact_is_writer(&v->f, b, k))
+        if (v->f.fact[op] != INS_FACT_EXTERNAL || ins_fact_is_loose(&v->f, op) ||
+            !ins_fact_is_writer(&v->f, b, k))
             continue;
         ins_txn from = v->source[op];
         if (from != INS_NONE && from != b && version_before(v, k, from, b))

@@ -135,7 +135,7 @@ struct ins_sources ins_fact_own_sources(const struct ins_facts *f, uint32_t op)
 struct ins_sources ins_fact_sources(const struct ins_facts *f, uint32_t op)
 {
     struct ins_sources s = ins_fact_own_sources(f, op);
-    s.common = f->together && f->h->statements.n &&
+    s.common = f->together && f->h->statements.n && !ins_fact_is_loose(f, op) &&
                !ins_is_list_key(f->h, ins_op_key(f->h, op)) &&
                f->fact[op] == INS_FACT_EXTERNAL;
     return s;

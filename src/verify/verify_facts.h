@@ -39,6 +39,7 @@ struct ins_facts {
     uint32_t *version_off; /* with statements, by key: where its last writes are in */
     uint32_t *version;     /* all last writes of those that did not abort */
     bool together;         /* repeated reads of a key are from one writer, see below */
+    bool items;            /* but rows that queries missed may be from any, see below */
     uint8_t *sure;         /* by transaction: it counts whatever the choice */
     bool uncertain;        /* some transaction is indeterminate */
     bool has_times;        /* some transaction has both times */
@@ -127,6 +128,12 @@ bool ins_fact_may_see(const struct ins_facts *f, uint32_t op, uint64_t value);
 bool ins_fact_have_common(const struct ins_facts *f, uint32_t op);
 /* Is w one, or is there none? */
 bool ins_fact_is_common(const struct ins_facts *f, uint32_t op, ins_txn w);
+/* At rr, where f->items is set: is it a row that a query missed?  It has somebody that
+ * it is from before it, and that is all. */
+static inline bool ins_fact_is_loose(const struct ins_facts *f, uint32_t op)
+{
+    return f->items && ins_is_missed_row(f->h, op);
+}
 /* Can all of these reads have seen one value? */
 bool ins_fact_reads_agree(const struct ins_facts *f, uint32_t op, bool *failed);
 

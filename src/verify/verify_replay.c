@@ -36,11 +36,26 @@ static bool is_list(struct replay *p, ins_key k, const uint64_t *elem, uint64_t 
     return true;
 }
 
+/* Does someone whom op may be from stand before its transaction? */
+static bool is_behind_one(struct replay *p, uint32_t op)
+{
+    const uint32_t here = p->at[ins_verify_begin(p->v, p->v->f.txn[op])];
+    struct ins_sources s = ins_fact_own_sources(&p->v->f, op);
+    for (ins_txn w; ins_sources_next(&s, &w);) {
+        const uint32_t at = w == INS_INIT ? 0 : p->at[ins_verify_commit(p->v, w)];
+        if (w == INS_INIT || (at && at < here))
+            return true;
+    }
+    return false;
+}
+
 /* What op, a read that is not of own writes, or a list, sees is there. */
 static bool sees(struct replay *p, uint32_t op)
 {
     const struct ins_history *h = p->v->h;
     const ins_key k = ins_op_key(h, op);
+    if (ins_fact_is_loose(&p->v->f, op))
+        return is_behind_one(p, op);
     if (!ins_is_list_key(h, k))
         return p->holds[k] && ins_fact_may_see(&p->v->f, op, p->value[k]);
     const struct ins_view w = ins_fact_view(&p->v->f, op);

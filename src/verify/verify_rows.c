@@ -151,7 +151,7 @@ static bool all_may_be_from(const struct ins_facts *f, uint32_t op, ins_txn w)
     const ins_txn t = f->txn[op];
     for (uint32_t o = h->txn_op[t]; o < h->txn_op[t + 1]; o++) {
         if (f->fact[o] != INS_FACT_EXTERNAL || ins_op_key(h, o) != ins_op_key(h, op) ||
-            ins_fact_may_be_from(f, o, w))
+            ins_fact_is_loose(f, o) || ins_fact_may_be_from(f, o, w))
             continue;
         struct ins_sources s = ins_fact_own_sources(f, o);
         ins_txn any;
@@ -210,7 +210,7 @@ bool ins_fact_reads_agree(const struct ins_facts *f, uint32_t op, bool *failed)
     for (uint32_t o = h->txn_op[t]; o < h->txn_op[t + 1]; o++) {
         const bool row = f->fact[o] == INS_FACT_MISMATCH;
         if ((f->fact[o] != INS_FACT_EXTERNAL && !row) ||
-            ins_op_key(h, o) != ins_op_key(h, op))
+            ins_op_key(h, o) != ins_op_key(h, op) || ins_fact_is_loose(f, o))
             continue;
         uint32_t n;
         const uint32_t *write = ins_fact_writes(f, t, ins_op_key(h, o), &n);

@@ -20,17 +20,19 @@ static void ok(bool holds, const char *what, const char *path, enum ins_level le
     failed += !holds;
 }
 
-static struct ins_result *check(const struct ins_history *h)
+/* The default levels, and `more`. */
+static struct ins_result *check(const struct ins_history *h, ins_levels more)
 {
     struct ins_result *r = NULL;
-    const struct ins_check_options o = {.threads = 1};
+    const struct ins_check_options o = {
+        .levels = more, .with_default = true, .threads = 1};
     return h->n_ops && !ins_check(h, &o, &r, NULL) ? r : NULL;
 }
 
 static bool same_failure(const struct ins_history *h, const struct ins_anomaly *a,
                          enum ins_level level)
 {
-    struct ins_result *r = check(h);
+    struct ins_result *r = check(h, INS_LEVEL_BIT(level));
     const bool yes = r && r->level[level].verdict == INS_FAIL &&
                      (!a || r->count[a->kind][a->suffix] > 0);
     ins_result_free(r);
@@ -66,7 +68,7 @@ static bool is_minimal(const struct ins_history *small, const struct ins_anomaly
 
 static bool passes_as_much(const struct ins_history *small, const struct ins_result *r)
 {
-    struct ins_result *s = check(small);
+    struct ins_result *s = check(small, 0);
     bool as_much = s != NULL;
     for (int l = 0; as_much && l < INS_N_LEVELS; l++)
         as_much = !(r->level[l].verdict == INS_PASS && s->level[l].verdict == INS_FAIL);
@@ -107,7 +109,7 @@ static void test_history(const char *path)
     const struct ins_read_options o = {.threads = 1};
     if (ins_format_load(path, &o, &h, NULL))
         return;
-    struct ins_result *r = check(h);
+    struct ins_result *r = check(h, 0);
     bool weaker = false;
     for (int l = 0; r && l < INS_N_LEVELS; l++) {
         if (r->level[l].verdict != INS_FAIL)

@@ -17,6 +17,7 @@ enum oracle_base {
     ORACLE_PSI,
     ORACLE_PC,
     ORACLE_SI,
+    ORACLE_RR,
     ORACLE_SER,
     ORACLE_BASES
 };

@@ -1,8 +1,5 @@
 #include "oracle_levels.h"
 
-/* rr is ser as long as no read is by a condition. */
-#define ORACLE_RR ORACLE_SER
-
 /* Every level of the table; one that the oracle does not know does not compile. */
 static unsigned level_of(enum ins_level level)
 {

@@ -37,6 +37,7 @@ struct tiny_op {
     uint8_t len;   /* of a list that was read */
     uint8_t list[TINY_LIST];
     uint64_t fits;     /* bit v: it may have seen value v */
+    bool missed;       /* TINY_AMONG: a row that a query missed */
     uint8_t statement; /* reads with the same number, not 0, happen at one place */
 };
 

@@ -50,15 +50,8 @@ static void level_name(unsigned i, char name[16])
         (void)snprintf(name, 16, "%s%s", prefix[i % 3], bases[i / 3]);
 }
 
-/* rr is ser where there are no predicate reads. */
 static bool holds(const struct run *q, const char *name)
 {
-    if (!strcmp(name, "rr"))
-        name = "ser";
-    else if (!strcmp(name, "free-rr"))
-        name = "free-ser";
-    else if (!strcmp(name, "strong-rr"))
-        name = "sser";
     return q->holds >> oracle_find(name) & 1;
 }
 
