@@ -309,8 +309,9 @@ static bool wants_witness(const struct ins_history *h, const struct ins_result *
                           enum ins_level level)
 {
     const struct ins_model m = ins_model_of(level);
-    return m.forbids == INS_FORBIDS_CYCLE && (h->has_times || !m.real_time) &&
-           is_open(r, level);
+    /* a script has one read of each key in a transaction: they agree */
+    return m.forbids == INS_FORBIDS_CYCLE && m.repeatable &&
+           (h->has_times || !m.real_time) && is_open(r, level);
 }
 
 /* Ask the engine, unless a witness for the level would say nothing new. */
