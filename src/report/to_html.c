@@ -489,7 +489,7 @@ static void put_heading(struct sheet *p)
         ins_buf_fmt(p->b, ",\"letter\":\"%c\"", ins_kind_table[a->kind].letter);
     ins_buf_text(p->b, ",\"forbids\":[");
     bool first = true;
-    const ins_levels all = ins_levels_default();
+    const ins_levels all = ins_levels_default() | INS_LEVEL_BIT(a->breaks);
     INS_EACH_LEVEL(l, all)
         if (ins_level_forbids_this(l, a)) {
             ins_buf_fmt(p->b, "%s\"%s\"", first ? "" : ",", ins_level_table[l].id);

@@ -366,7 +366,7 @@ static void print_meaning(struct ins_page *p, const struct ins_anomaly *a)
     }
     ins_buf_text(&text, "Forbidden by ");
     bool first = true;
-    const ins_levels all = ins_levels_default();
+    const ins_levels all = ins_levels_default() | INS_LEVEL_BIT(a->breaks);
     INS_EACH_LEVEL(l, all)
         if (ins_level_forbids_this(l, a)) {
             ins_buf_fmt(&text, "%s%s", first ? "" : ", ", ins_level_table[l].id);
