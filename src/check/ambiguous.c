@@ -14,6 +14,7 @@
 struct weak {
     struct ins_engine e;
     struct ins_problem p;
+    const uint32_t *likely; /* see ins_strong_options */
     uint32_t *order, *pos;
     uint32_t *source; /* by read: its version under the current choice */
     int *choice;      /* by read: the literal of that choice, 0 when it has none */
@@ -494,12 +495,27 @@ static enum ins_verdict pass(struct weak *w, struct ins_result *r, bool certific
     return INS_PASS;
 }
 
+/* The likely order, as far as the level allows it. */
+static bool guess_likely(struct weak *w)
+{
+    struct ins_engine *e = &w->e;
+    struct ins_vec_u32 cycle = {0};
+    memcpy(e->order, w->likely, e->n_nodes * sizeof *e->order);
+    const bool ok = ins_topo(e, &cycle) && !e->failed;
+    ins_vec_u32_release(&cycle);
+    memcpy(w->order, e->order, e->n_nodes * sizeof *w->order);
+    memcpy(w->pos, e->pos, e->n_nodes * sizeof *w->pos);
+    return ok;
+}
+
 /* An order that is likely to hold: as a scheduler would run it, by recorded times or
  * the order of what is known. */
 static bool guess(struct weak *w)
 {
     struct ins_engine *e = &w->e;
     const struct ins_history *h = e->h;
+    if (w->likely && !e->n_times)
+        return guess_likely(w);
     double *rank = INS_NEW(double, e->n_nodes);
     if (!rank)
         return false;
@@ -517,28 +533,95 @@ static bool guess(struct weak *w)
     return !e->failed;
 }
 
-static enum ins_verdict loop(struct weak *w, struct ins_result *r, bool certificate)
+/* ---- with the choices of the guess ---- */
+
+/* Let every open read be from the candidate that the guess puts last before it.  False
+ * when some read has none there. */
+static bool choose_likely(struct weak *w)
 {
     const struct ins_engine *e = &w->e;
-    if (!e->n_open_read && !e->has_optional && !e->has_placed) {
+    for (uint32_t i = 0; i < e->n_open_read; i++) {
+        const uint32_t r = e->open_read[i];
+        for (uint32_t x = e->open_off[i]; x < e->open_off[i] + e->open_live[i]; x++)
+            if (w->p.from_var[x] && w->p.var.at[w->p.from_var[x] - 1].first_try) {
+                w->source[r] = e->open_cand[x];
+                w->choice[r] = (int)w->p.from_var[x];
+            }
+        const ins_txn from =
+            w->source[r] != INS_NONE ? ins_ver_txn(e, w->source[r]) : e->read_txn[r];
+        if (from != INS_INIT && w->pos[from] >= w->pos[e->read_txn[r]])
+            return false;
+    }
+    return true;
+}
+
+/* The graph with the choices as they are and what was demanded under them: is there an
+ * order?  Then the next one starts from it. */
+static bool order_chosen(struct weak *w)
+{
+    const struct ins_engine *e = &w->e;
+    struct ins_solver *s = ins_solver_new(e->n_nodes);
+    if (!s)
+        return false;
+    ins_solver_hint_order(s, w->pos);
+    ins_problem_graph(e, s);
+    for (uint32_t i = 0; i < e->n_open_read; i++) {
+        const uint32_t r = e->open_read[i];
+        const ins_txn from = ins_ver_txn(e, w->source[r]);
+        if (from != INS_INIT)
+            ins_solver_edge(s, 0, from, e->read_txn[r]);
+    }
+    bool ok = true;
+    for (size_t i = 0; i < w->p.demand.len; i++) {
+        const struct ins_demand *d = &w->p.demand.at[i];
+        const ins_txn t1 = ins_ver_txn(e, w->source[d->read]);
+        ok &= t1 != INS_INIT;
+        if (t1 != INS_INIT)
+            ins_solver_edge(s, 0, d->t2, t1);
+    }
+    ok = ok && ins_solver_solve(s, e->limit, NULL) == INS_ANSWER_SAT;
+    for (uint32_t v = 0; ok && v < e->n_nodes; v++) {
+        w->pos[v] = ins_solver_position(s, v);
+        w->order[w->pos[v]] = v;
+    }
+    ins_solver_free(s);
+    return ok;
+}
+
+/* Choices are many, and most of them do not matter: with those of a good guess fixed,
+ * a commit order is found, or not, without a search.  What is demanded on the way holds
+ * under its choices, and the search knows it too. */
+static bool holds_as_chosen(struct weak *w)
+{
+    const struct ins_engine *e = &w->e;
+    if (e->has_optional || e->has_placed || !choose_likely(w))
+        return false;
+    do {
         check_axiom(w);
         if (!w->found && !w->p.failed && !ins_limit_hit(e->limit))
-            return pass(w, r, certificate);
-    }
+            return true;
+    } while (e->n_open_read && !w->p.failed && !ins_limit_hit(e->limit) &&
+             order_chosen(w));
+    return false;
+}
+
+static enum ins_verdict loop(struct weak *w, struct ins_result *r, bool certificate)
+{
+    if (holds_as_chosen(w))
+        return pass(w, r, certificate);
     ins_limit_step(w->e.limit, "search, conflicts", 0);
-    for (;;) {
+    while (!w->p.failed && !ins_limit_hit(w->e.limit)) {
         const enum ins_solver_answer a = ask(w);
         if (a == INS_ANSWER_UNSAT)
             return ins_fail_with_search(&w->e, &w->p, r, certificate);
-        if (a == INS_ANSWER_UNKNOWN || ins_limit_hit(w->e.limit))
-            return INS_UNDECIDED;
+        if (a == INS_ANSWER_UNKNOWN)
+            break;
         check_axiom(w);
-        if (w->p.failed || ins_limit_hit(w->e.limit))
-            return INS_UNDECIDED;
-        if (!w->found)
+        if (!w->found && !w->p.failed && !ins_limit_hit(w->e.limit))
             return ins_lists_hold(&w->e, w->order) ? pass(w, r, certificate)
                                                    : INS_UNDECIDED;
     }
+    return INS_UNDECIDED;
 }
 
 static bool weak_init(struct weak *w)
@@ -598,7 +681,7 @@ static enum ins_status check_level(const struct ins_history *h, enum ins_level l
                                    const struct ins_strong_options *o,
                                    struct ins_result *r, struct ins_error *err)
 {
-    struct weak w = {0};
+    struct weak w = {.likely = o->likely};
     const int64_t start = ins_now_ns();
     struct ins_level_result *l = &r->level[level];
     ins_limit_stage(o->limit, ins_level_table[level].name, 0);
@@ -660,14 +743,20 @@ enum ins_status ins_ambiguous_check(const struct ins_history *h,
     enum ins_status st = (h->n_ambiguous || h->has_open_lists) && is_left(o, r)
                              ? try_strong(h, o, r, err)
                              : INS_OK;
-    if (st != INS_OK)
-        return st;
+    struct ins_strong_options some = *o;
+    /* a guess is worth some time, and more where ser took long to fail */
+    const double seconds = 3 + 4 * r->level[INS_SER].seconds;
+    uint32_t *likely = st == INS_OK && h->n_ambiguous && is_left(&some, r) &&
+                               r->level[INS_SER].verdict == INS_FAIL
+                           ? ins_likely_order(h, o->limit, seconds, o->threads)
+                           : NULL;
+    some.likely = likely;
     INS_EACH_LEVEL_DOWN(level, o->levels) {
         if (ins_model_of(level).versions || r->level[level].verdict != INS_NOT_ASKED)
             continue;
-        st = ins_imply_or(h, level, o, r, err, check_level);
-        if (st != INS_OK)
-            return st;
+        if (st == INS_OK)
+            st = ins_imply_or(h, level, &some, r, err, check_level);
     }
-    return INS_OK;
+    ins_free(likely);
+    return st;
 }

@@ -18,6 +18,7 @@ struct ins_strong_options {
     bool certificate;              /* fill r->certificate */
     bool looked;                   /* ins_view_levels was called */
     struct ins_shared_set *shared; /* what the levels share; filled as they need it */
+    const uint32_t *likely;        /* weak levels: see ins_likely_order; NULL: none */
 };
 
 /* Fill r->level for the levels asked that ask for version orders and have no verdict
@@ -38,6 +39,12 @@ enum ins_status ins_ambiguous_check(const struct ins_history *h,
  * open what it does not find. */
 void ins_view_levels(const struct ins_history *h, const struct ins_strong_options *o,
                      struct ins_result *r);
+
+/* Where ser fails: the transactions, and the initial one, in an order in which most
+ * reads are from the last writer before them; the caller frees it.  NULL when that is
+ * not found within so many seconds. */
+uint32_t *ins_likely_order(const struct ins_history *h, const struct ins_limit *outer,
+                           double seconds, unsigned threads);
 
 /* Decide one level: by what is known of others, or by looking (`check`). */
 typedef enum ins_status ins_level_check(const struct ins_history *h,

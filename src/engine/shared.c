@@ -400,7 +400,7 @@ static bool fill_reads(struct ins_shared *x)
         x->read_off[0] = 0;
         for (ins_txn t = 0; t < h->n_txns && !stop(x, t); t++) {
             x->read_off[t] = x->n_reads;
-            if (present(x, t))
+            if (present(x, t) && !(x->ignored && x->ignored[t]))
                 reads_of(x, t, seen, known);
         }
         x->read_off[h->n_txns] = x->n_reads;
@@ -509,8 +509,8 @@ static bool fill(struct ins_shared *x)
 }
 
 static struct ins_shared *shared_new(const struct ins_history *h,
-                                     const struct ins_model *m, struct ins_limit *limit,
-                                     struct ins_error *err)
+                                     const struct ins_model *m, const uint8_t *ignored,
+                                     struct ins_limit *limit, struct ins_error *err)
 {
     if (ins_limit_room(limit, bytes_needed(h), err) != INS_OK)
         return NULL;
@@ -521,6 +521,7 @@ static struct ins_shared *shared_new(const struct ins_history *h,
         x->own_reads = m->own_reads;
         x->repeatable = m->repeatable;
         x->items = m->items;
+        x->ignored = ignored;
         if (fill(x))
             return x;
     }
@@ -538,7 +539,7 @@ const struct ins_shared *ins_shared_get(struct ins_shared_set *all,
     struct ins_shared **x =
         m->items ? &all->items : &all->at[m->own_reads][m->repeatable];
     if (!*x)
-        *x = shared_new(h, m, limit, err);
+        *x = shared_new(h, m, all->ignored, limit, err);
     assert(!*x || (*x)->h == h);
     return *x;
 }

@@ -16,6 +16,7 @@ struct ins_shared {
     struct ins_limit *limit; /* while it is built */
     bool failed;
     bool own_reads, repeatable, items; /* as in the model of its levels */
+    const uint8_t *ignored;            /* as in the set */
 
     /* Transactions that may or may not have committed, and that matter. */
     uint8_t *optional;
@@ -54,6 +55,8 @@ struct ins_shared {
 struct ins_shared_set {
     struct ins_shared *at[2][2];
     struct ins_shared *items;
+    const uint8_t *ignored; /* by transaction: its reads are left out; NULL: of none.
+                             * For guesses, not for verdicts. */
 };
 
 /* The one for levels of this model, built when it is asked for first.  NULL with *err:

@@ -83,3 +83,17 @@ verdicts() {
         --dup-values 20 --dist zipf:0.9 --no-times --seed 3 -o hot.insulab
     run -0 "$INSULA" check -q -l ser --timeout 10 hot.insulab
 }
+
+@test "rows that come and go: where ser fails, the weak levels are decided all the same" {
+    for seed in 3 4; do
+        "$INSULA" gen --rows --level ser --txns 3000 --sessions 8 --keys 200 \
+            --inject G-single-predicate --seed "$seed" -o rows.insula
+        "$INSULA" check --json --timeout 60 --certificate rows.cert rows.insula >rows.json || true
+        [ "$(jq -r '[.histories[0].levels[] | select(.verdict == "pass").level] | join(" ")' \
+            rows.json)" = "ci rc ra cc rr" ]
+        [ "$(jq -r '[.histories[0].levels[] | select(.verdict == "fail").level] | join(" ")' \
+            rows.json)" = "psi pc si ser sser" ]
+        run -0 "$INSULA" verify rows.insula rows.cert
+        [[ $output == *"cc pass: proved"* && $output == *"rr pass: proved"* ]]
+    done
+}
