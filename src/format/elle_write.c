@@ -194,10 +194,12 @@ static void put_predicate(const struct writer *w, const struct ins_condition *c)
         return;
     }
     open_operation(w, c->kind == INS_COND_EQUAL ? "=" : "mod", true);
-    put_lit(w, ins_history_value_lit(w->h, c->a));
-    if (c->kind == INS_COND_MODULO) {
+    if (c->kind == INS_COND_EQUAL) {
+        put_lit(w, ins_history_value_lit(w->h, c->a));
+    } else { /* numbers, whatever values are */
+        put_lit(w, ins_lit_u64(c->a));
         ins_buf_text(w->out, w->style->space);
-        put_lit(w, ins_history_value_lit(w->h, c->b));
+        put_lit(w, ins_lit_u64(c->b));
     }
     ins_buf_char(w->out, ']');
 }

@@ -67,6 +67,13 @@ counts() {
     grep -qF '{:type :ok, :f :init, :value {1 5}}' h.edn
     grep -qF '[[:insert 3 7] [:rp :true {1 5, 3 7}]]' h.edn
     grep -qF '[["rp",["mod",2,0],{}]]' h.json
+    # a modulus is a number also where values are words
+    printf 'insula 1\ninitial 1 = "five"\na: insert(3)=7 q(v%%2=1)={3=7}\n' >w.insula
+    for format in edn json; do
+        "$INSULA" convert -t $format w.insula "w.$format"
+        [ "$(counts "w.$format")" = "$(counts w.insula)" ]
+    done
+    grep -qF '[:rp [:mod 2 1] {3 7}]' w.edn
     for lost in 'delete(1):a delete found' 'update(1)=2:an update found' \
         'insert(1)=2!:inserts that were refused' 'cas(1)=3>2!:compare-and-sets that failed' \
         'q(k<3)={1=5}:queries other than' 'q()={1=5 1=5}:returned twice'; do
