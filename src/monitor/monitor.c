@@ -27,6 +27,7 @@ enum {
     SHORTEST_PAUSE = 64,
     RESEED_S = 5,       /* time to find an order */
     WINDOW = 2000,      /* transactions in the smallest check */
+    SHALLOW = 16000,    /* in the largest that takes no time to speak of */
     LOOK_EVERY = 500,   /* arrivals, while something is open */
     WHOLE_AT_ONCE = 500 /* up to so many are checked whole whenever something breaks */
 };
@@ -254,7 +255,8 @@ static enum ins_status check(struct ins_monitor *m, const struct ins_kept_option
 }
 
 /* Look for violations in the last transactions, and with `all` in more and more of
- * what was kept until one is found. */
+ * what was kept until one is found.  After a look at so many that it takes seconds
+ * there is no other one until as many have arrived. */
 static enum ins_status look(struct ins_monitor *m, bool all, struct ins_error *err)
 {
     const uint64_t n = m->stream.arrived;
@@ -262,14 +264,19 @@ static enum ins_status look(struct ins_monitor *m, bool all, struct ins_error *e
     enum ins_status st = INS_OK;
     if (m->o.repeats || m->stream.repeats || !m->plain || !(m->o.levels & ~m->violated))
         return INS_OK;
+    const uint64_t oldest = m->stream.oldest ? m->stream.oldest->number : 0;
+    const bool deep = n >= m->next_deep;
+    if (all)
+        m->looked_at = n;
     for (uint64_t w = WINDOW; st == INS_OK; w *= 8) {
-        const uint64_t oldest = m->stream.oldest ? m->stream.oldest->number : 0;
         const bool whole = w >= n - oldest;
+        if (w > SHALLOW && !deep)
+            break;
+        if (w > SHALLOW)
+            m->next_deep = n + (whole ? n - oldest : w);
         st = check(m,
                    &(struct ins_kept_options){.from = whole ? 0 : n - w, .low = m->low},
                    false, err);
-        if (whole)
-            m->looked_at = n;
         if (whole || !all || m->violated != before)
             break;
     }
@@ -335,7 +342,10 @@ static enum ins_status recover(struct ins_monitor *m, struct ins_error *err)
     if (m->stream.arrived < m->next_guess)
         return INS_OK;
     guess_again(m);
-    while (m->guess.broken && m->mode < N_MODES && st == INS_OK) {
+    /* What was found is to be heard of before more is looked for. */
+    const ins_levels before = m->violated;
+    while (m->guess.broken && m->mode < N_MODES && st == INS_OK &&
+           m->violated == before) {
         if (m->looked_at != m->stream.arrived)
             st = look(m, true, err);
         m->mode = useful_mode(m, m->mode + 1);
@@ -483,8 +493,11 @@ enum ins_status ins_monitor_finish(struct ins_monitor *m, struct ins_error *err)
 {
     if (m->finished)
         return INS_OK;
-    m->next_guess = 0;
-    const enum ins_status st = ins_monitor_flush(m, err);
+    enum ins_status st;
+    do {
+        m->next_guess = 0;
+        st = ins_monitor_flush(m, err);
+    } while (st == INS_OK && m->guess.broken && m->mode < N_MODES);
     if (st != INS_OK)
         return st;
     m->finished = true;

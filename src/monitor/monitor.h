@@ -38,7 +38,8 @@ struct ins_monitor {
     uint64_t next_guess;  /* ... up to this number */
     uint64_t next_look;   /* number of arrivals at which to look for violations */
     uint64_t next_whole;  /* ... and to check everything */
-    uint64_t looked_at;   /* arrivals at the last look at all that is kept */
+    uint64_t next_deep;   /* ... and to look at much of what is kept */
+    uint64_t looked_at;   /* arrivals at the last look in growing windows */
     uint64_t violated_at; /* arrivals when the last violation was found */
     uint64_t checks;      /* how often a checker ran */
     int64_t low;          /* no transaction that is to come began before */
