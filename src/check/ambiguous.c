@@ -698,8 +698,8 @@ static enum ins_status check_level(const struct ins_history *h, enum ins_level l
 }
 
 /* Try the strong levels.  Most histories that have a verdict at all pass ser, and
- * that is quick to find out.  Where it was not asked for, its certificate is of use
- * only when it passes. */
+ * that is quick to find out.  Where it was not asked for, what it leaves in the result
+ * and in the certificate is of use only when it passes. */
 static enum ins_status try_strong(const struct ins_history *h,
                                   const struct ins_strong_options *o,
                                   struct ins_result *r, struct ins_error *err)
@@ -717,8 +717,15 @@ static enum ins_status try_strong(const struct ins_history *h,
     struct ins_certificate *c = o->certificate ? ins_certificate_get(r, h) : NULL;
     const size_t len = c ? c->text.len : 0;
     const ins_levels blocks = c ? c->blocks : 0;
+    const size_t listed = r->anomaly.len;
+    uint64_t count[INS_N_KINDS][INS_N_SUFFIXES];
+    memcpy(count, r->count, sizeof count);
     const enum ins_status st = ins_strong_check(h, &some, r, err);
-    if (c && none_asked && r->level[INS_SER].verdict != INS_PASS) {
+    if (!none_asked || r->level[INS_SER].verdict == INS_PASS)
+        return st;
+    r->anomaly.len = listed;
+    memcpy(r->count, count, sizeof count);
+    if (c) {
         c->text.len = len;
         c->blocks = blocks;
     }

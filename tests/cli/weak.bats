@@ -93,6 +93,8 @@ verdicts() {
             rows.json)" = "ci rc ra cc rr" ]
         [ "$(jq -r '[.histories[0].levels[] | select(.verdict == "fail").level] | join(" ")' \
             rows.json)" = "psi pc si ser sser" ]
+        [ "$("$INSULA" check --json -l cc rows.insula |
+            jq -c '.histories[0] | [.counts, .anomalies]')" = '[{},[]]' ]
         run -0 "$INSULA" verify rows.insula rows.cert
         [[ $output == *"cc pass: proved"* && $output == *"rr pass: proved"* ]]
     done
