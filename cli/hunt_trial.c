@@ -98,7 +98,7 @@ static const char *failed_level(const struct hunt *h,
     for (unsigned i = 0; (id = insula_level(i, NULL)); i++) {
         const char *verdict = insula_result_verdict(result, id);
         if (verdict && !strcmp(verdict, "fail") &&
-            (counts_real_time(h) || strcmp(id, "sser")))
+            (counts_real_time(h) || strcmp(id, "sser") != 0))
             return id;
     }
     return NULL;

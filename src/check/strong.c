@@ -335,7 +335,7 @@ static void find_witnesses(const struct ins_history *h, bool quick,
     if (h->has_lists || h->statements.n ||
         n <= FEW_CANDIDATES * (uint64_t)h->n_ambiguous)
         return;
-    const bool some = n <= SOME_CANDIDATES * h->n_ops;
+    const bool some = n <= SOME_CANDIDATES * (uint64_t)h->n_ops;
     if (ins_script_init(&s, h, false, o->limit))
         INS_EACH_LEVEL_DOWN(level, o->levels) {
             if (quick && some && !look_first(h, level, o, SOME_SEARCH, r))

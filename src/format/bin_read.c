@@ -116,7 +116,7 @@ static enum ins_status check_head_sum(const struct reader *r, uint64_t expected)
 
 static enum ins_status take_head(struct reader *r)
 {
-    struct ins_bin_header header;
+    struct ins_bin_header header = {0};
     struct ins_columns *const to = &r->c;
     enum ins_status st = check_size(r, &header);
     if (st == INS_OK &&

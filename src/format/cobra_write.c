@@ -176,27 +176,20 @@ static enum ins_status index_writes(struct writer *w, struct ins_error *err)
     return INS_OK;
 }
 
-/* Names as ids, where they are numbers, each used once, and free of meaning. */
-static bool names_fit(const struct ins_history *h)
+static bool is_id(uint64_t number)
 {
-    struct ins_number_map seen = {0};
-    bool fit = true;
-    for (ins_txn t = 1; t < h->n_txns && fit; t++) {
-        const struct ins_lit lit = ins_history_txn_lit(h, t);
-        fit = lit.kind == INS_LIT_UINT && lit.number != INS_COBRA_INIT &&
-              lit.number != INS_COBRA_NULL && lit.number != INS_COBRA_UNIVERSAL &&
-              lit.number != INS_COBRA_MISSING &&
-              ins_number_map_add(&seen, lit.number) == t - 1;
-    }
-    ins_number_map_release(&seen);
-    return fit;
+    return number != INS_COBRA_INIT && number != INS_COBRA_NULL &&
+           number != INS_COBRA_UNIVERSAL && number != INS_COBRA_MISSING;
 }
 
 enum ins_status ins_cobra_write_directory(const struct ins_history *h, const char *path,
                                           struct ins_error *err)
 {
-    struct writer w = {.h = h, .named = names_fit(h)};
-    bool numbered = true;
+    struct writer w = {.h = h};
+    bool numbered = true, failed;
+    w.named = ins_txn_names_fit(h, is_id, &failed);
+    if (failed)
+        return ins_nomem(err, "the names of transactions");
     for (uint32_t s = 0; s < h->n_sessions; s++)
         numbered &= ins_history_session_lit(h, s).kind == INS_LIT_UINT;
     ins_numbering_init(&w.n, h, true, true);

@@ -156,3 +156,20 @@ void ins_numbering_release(struct ins_numbering *n)
 {
     ins_number_map_release(&n->map);
 }
+
+bool ins_txn_names_fit(const struct ins_history *h, bool (*allowed)(uint64_t),
+                       bool *failed)
+{
+    struct ins_number_map seen = {0};
+    bool fit = true;
+    *failed = false;
+    for (ins_txn t = 1; t < h->n_txns && fit; t++) {
+        const struct ins_lit lit = ins_history_txn_lit(h, t);
+        fit = lit.kind == INS_LIT_UINT && allowed(lit.number);
+        const uint32_t id = fit ? ins_number_map_add(&seen, lit.number) : INS_NONE;
+        *failed |= fit && id == INS_NONE;
+        fit &= id == t - 1;
+    }
+    ins_number_map_release(&seen);
+    return fit;
+}

@@ -47,4 +47,9 @@ uint64_t ins_numbering_value(struct ins_numbering *n, ins_key k, uint64_t word);
 uint64_t ins_numbering_op(struct ins_numbering *n, uint32_t op);
 void ins_numbering_release(struct ins_numbering *n);
 
+/* Can the names of transactions be their ids: numbers that are allowed, each used once?
+ * *failed: there was no memory to find out. */
+bool ins_txn_names_fit(const struct ins_history *h, bool (*allowed)(uint64_t),
+                       bool *failed);
+
 #endif

@@ -38,24 +38,18 @@ enum ins_status ins_plume_can_express(const struct ins_history *h,
  * once; else 0, 1, ... */
 struct names {
     bool sessions, txns;
+    bool failed; /* no memory to find out */
 };
 
-static bool txn_names_fit(const struct ins_history *h)
+static bool is_id(uint64_t number)
 {
-    struct ins_number_map seen = {0};
-    bool fit = true;
-    for (ins_txn t = 1; t < h->n_txns && fit; t++) {
-        const struct ins_lit lit = ins_history_txn_lit(h, t);
-        fit = lit.kind == INS_LIT_UINT && lit.number <= INT64_MAX &&
-              ins_number_map_add(&seen, lit.number) == t - 1;
-    }
-    ins_number_map_release(&seen);
-    return fit;
+    return number <= INT64_MAX;
 }
 
 static struct names choose_names(const struct ins_history *h)
 {
-    struct names names = {true, txn_names_fit(h)};
+    struct names names = {.sessions = true};
+    names.txns = ins_txn_names_fit(h, is_id, &names.failed);
     for (uint32_t s = 0; s < h->n_sessions; s++)
         names.sessions &= ins_history_session_lit(h, s).kind == INS_LIT_UINT;
     return names;
@@ -136,6 +130,8 @@ enum ins_status ins_plume_write(const struct ins_history *h, struct ins_buf *out
 {
     const enum ins_load_plan plan = ins_load_plan(h, true);
     const struct names names = choose_names(h);
+    if (names.failed)
+        return ins_nomem(err, "the names of transactions");
     struct ins_numbering n;
     ins_numbering_init(&n, h, plan != INS_PLAN_RENUMBER, false);
     const ins_txn first = first_written(h);

@@ -134,8 +134,8 @@ static bool join(struct among *a)
         for (uint32_t i = 0; i < h->n_ambiguous; i++)
             all[i] = (struct entry){h->ambiguous_op[i], h->ambiguous_group[i]};
         for (uint32_t i = 0; i < more; i++)
-            all[h->n_ambiguous + i] =
-                (struct entry){a->read.at[2 * i], old + a->read.at[2 * i + 1]};
+            all[h->n_ambiguous + i] = (struct entry){
+                a->read.at[2 * (size_t)i], old + a->read.at[2 * (size_t)i + 1]};
         h->n_ambiguous += more;
         if (h->n_ambiguous)
             qsort(all, h->n_ambiguous, sizeof *all, by_op);
@@ -303,8 +303,8 @@ static bool take_joint(struct among *a)
     if (!h->joint_op || !h->joint_group)
         return false;
     for (uint32_t i = 0; i < n; i++) {
-        h->joint_op[i] = a->read.at[2 * i];
-        h->joint_group[i] = groups + a->read.at[2 * i + 1];
+        h->joint_op[i] = a->read.at[2 * (size_t)i];
+        h->joint_group[i] = groups + a->read.at[2 * (size_t)i + 1];
     }
     h->n_joint = n;
     a->read.len = 0; /* their groups join the others, they themselves do not */

@@ -90,54 +90,64 @@ static bool refuse_nil(struct ins_builder *b, uint32_t txn, struct ins_lit value
     return true;
 }
 
+struct row_statement {
+    enum ins_statement_kind kind;
+    bool effect;
+    struct ins_lit value;
+    const struct ins_lit *old; /* of a comparison, else NULL */
+};
+
 /* What all statements on one row are: a read among several versions, or of one value,
  * and a write. */
-static void add_row_statement(struct ins_builder *b, uint32_t txn,
-                              enum ins_statement_kind kind, struct ins_lit key,
-                              const struct ins_lit *old, struct ins_lit value,
-                              bool effect)
+static void add_row_statement(struct ins_builder *b, uint32_t txn, struct ins_lit key,
+                              struct row_statement r)
 {
-    if (!add_statement(b, txn, kind, effect))
+    if (!add_statement(b, txn, r.kind, r.effect))
         return;
     const size_t at = b->statement.len - 1;
-    const uint64_t word = value_word(b, value), was = old ? value_word(b, *old) : 0;
+    const uint64_t word = value_word(b, r.value),
+                   was = r.old ? value_word(b, *r.old) : 0;
     const uint64_t k = ins_builder_word(b, &b->key_column, key);
     struct ins_statement *s = &b->statement.at[at];
     s->value.a = was;
-    s->value.b = kind == INS_DELETE ? 0 : word;
-    if (old && effect)
+    s->value.b = r.kind == INS_DELETE ? 0 : word;
+    if (r.old && r.effect)
         ins_builder_add(b, txn, INS_OP_READ, k, INS_USED_AS_REGISTER, was);
     else
         ins_builder_add(b, txn, INS_OP_READ_AMONG, k, INS_USED_AS_REGISTER, at);
-    if (effect)
+    if (r.effect)
         ins_builder_add(b, txn, INS_OP_WRITE, k, INS_USED_AS_REGISTER, word);
-    s->n_ops = 1 + effect;
+    s->n_ops = 1 + r.effect;
 }
 
 void ins_builder_insert(struct ins_builder *b, uint32_t txn, struct ins_lit key,
                         struct ins_lit value, bool effect)
 {
     if (!refuse_nil(b, txn, value))
-        add_row_statement(b, txn, INS_INSERT, key, NULL, value, effect);
+        add_row_statement(b, txn, key,
+                          (struct row_statement){INS_INSERT, effect, value, NULL});
 }
 
 void ins_builder_delete(struct ins_builder *b, uint32_t txn, struct ins_lit key,
                         bool effect)
 {
-    add_row_statement(b, txn, INS_DELETE, key, NULL, ins_lit_nil(), effect);
+    add_row_statement(b, txn, key,
+                      (struct row_statement){INS_DELETE, effect, ins_lit_nil(), NULL});
 }
 
 void ins_builder_update(struct ins_builder *b, uint32_t txn, struct ins_lit key,
                         struct ins_lit value, bool effect)
 {
     if (!refuse_nil(b, txn, value))
-        add_row_statement(b, txn, INS_UPDATE, key, NULL, value, effect);
+        add_row_statement(b, txn, key,
+                          (struct row_statement){INS_UPDATE, effect, value, NULL});
 }
 
 void ins_builder_cas(struct ins_builder *b, uint32_t txn, struct ins_lit key,
                      struct ins_lit old, struct ins_lit value, bool effect)
 {
-    add_row_statement(b, txn, INS_CAS, key, &old, value, effect);
+    add_row_statement(b, txn, key,
+                      (struct row_statement){INS_CAS, effect, value, &old});
 }
 
 static void take_condition(struct ins_builder *b, struct ins_builder_column *column,
