@@ -43,6 +43,8 @@ enum ins_status ins_awdit_can_express(const struct ins_history *h,
         return ins_fail(err, INS_E_LOSSY, 0,
                         "initial values that are neither all absent nor all unsigned "
                         "integers which an initial load can write");
+    case INS_PLAN_NONE:
+        return ins_nomem(err, "the initial values");
     case INS_PLAN_DEFAULT:
         break;
     }
@@ -88,6 +90,8 @@ enum ins_status ins_awdit_write(const struct ins_history *h, struct ins_buf *out
                                 struct ins_error *err)
 {
     const enum ins_load_plan plan = ins_load_plan(h, false);
+    if (plan == INS_PLAN_NONE)
+        return ins_nomem(err, "the initial values");
     struct ins_numbering n;
     ins_numbering_init(&n, h, plan != INS_PLAN_RENUMBER, false);
     bool first = true;

@@ -16,10 +16,10 @@ static bool starts_as_zero(const struct ins_history *h, ins_key k)
 
 /* Does anybody read a 0 that neither the initial load nor a committed transaction
  * wrote? Then the first transaction is not taken for a load. */
-static bool zero_from_nowhere(const struct ins_history *h)
+static bool zero_from_nowhere(const struct ins_history *h, bool *failed)
 {
     uint8_t *wrote = INS_NEW0(uint8_t, h->n_keys);
-    bool found = !wrote;
+    bool found = *failed = !wrote;
     for (ins_txn t = 1; t < h->n_txns && wrote; t++)
         if (ins_counted(h, t))
             for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
@@ -41,9 +41,10 @@ enum ins_load_plan ins_load_plan(const struct ins_history *h, bool zero)
         return INS_PLAN_RENUMBER;
     if (zero ? init.zero == init.registers : init.none == init.registers)
         return INS_PLAN_DEFAULT;
-    if (init.unsigned_ == init.registers && !zero_from_nowhere(h))
+    bool failed = false;
+    if (init.unsigned_ == init.registers && !zero_from_nowhere(h, &failed))
         return INS_PLAN_LOAD;
-    return INS_PLAN_RENUMBER;
+    return failed ? INS_PLAN_NONE : INS_PLAN_RENUMBER;
 }
 
 bool ins_load_plan_mistakes(const struct ins_history *h, ins_txn t)

@@ -10,6 +10,7 @@ enum ins_load_plan {
     INS_PLAN_DEFAULT,  /* the format's own default is right */
     INS_PLAN_LOAD,     /* a first transaction writes every key's initial value */
     INS_PLAN_RENUMBER, /* neither: renumber so that everything starts as 0 */
+    INS_PLAN_NONE      /* there is no memory to find out */
 };
 
 /* What to do; `zero`: the format's default is 0, else no initial value.  Histories with

@@ -21,7 +21,10 @@ enum ins_status ins_plume_can_express(const struct ins_history *h,
 {
     if (h->has_lists)
         return INS_OK; /* refused as such */
-    if (ins_load_plan(h, true) == INS_PLAN_RENUMBER)
+    const enum ins_load_plan plan = ins_load_plan(h, true);
+    if (plan == INS_PLAN_NONE)
+        return ins_nomem(err, "the initial values");
+    if (plan == INS_PLAN_RENUMBER)
         return ins_fail(err, INS_E_LOSSY, 0,
                         "initial values that are neither all 0 nor all unsigned "
                         "integers which an initial load can write");
@@ -130,7 +133,7 @@ enum ins_status ins_plume_write(const struct ins_history *h, struct ins_buf *out
 {
     const enum ins_load_plan plan = ins_load_plan(h, true);
     const struct names names = choose_names(h);
-    if (names.failed)
+    if (names.failed || plan == INS_PLAN_NONE)
         return ins_nomem(err, "the names of transactions");
     struct ins_numbering n;
     ins_numbering_init(&n, h, plan != INS_PLAN_RENUMBER, false);
