@@ -321,3 +321,30 @@ old_read() {
     run "$INSULA" check -q -l ser h.insula
     [ "$status" -eq 1 ]
 }
+
+@test "statements on rows: open at every prefix, and in the end as by check" {
+    for seed in 1 2 3; do
+        for level in rc si ser; do
+            "$INSULA" gen -q --level $level --rows --txns 120 --keys 6 --sessions 4 --seed $seed -o - |
+                sed '1s/ transactions.*//' >all.insula
+            for lines in 30 80 500; do
+                head -n "$lines" all.insula >h.insula
+                offline=0
+                "$INSULA" check -q -l rc,ra,cc,si,ser h.insula >offline || offline=$?
+                online=0
+                "$INSULA" watch --final --keep-going --json -l rc,ra,cc,si,ser h.insula >online || online=$?
+                [ "$offline" -eq "$online" ]
+                for l in rc ra cc si ser; do
+                    said=$(sed -n "\$s/.*\"$l\": \"\\([a-z]*\\)\".*/\\1/p" online)
+                    if grep -Eq "^ *$l .*pass" offline; then
+                        [ "$said" = holds ]
+                    elif grep -Eq "^ *$l .*FAIL" offline; then
+                        [ "$said" = violated ]
+                    fi
+                done
+                # Nothing was said too early.
+                ! grep '"event": "verdict"' online | grep -Eq '"verdict": "(holds|violated)"'
+            done
+        done
+    done
+}
