@@ -19,10 +19,18 @@
 
 /* ---- versions ---- */
 
-static bool is_last_write(const struct ins_history *h, uint32_t op, uint32_t end,
+/* By key, the last write of transaction t. */
+static void note_last(const struct ins_history *h, ins_txn t, uint32_t *last)
+{
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
+        if (ins_is_write(h, op))
+            last[ins_op_key(h, op)] = op;
+}
+
+static bool is_last_write(const struct ins_history *h, uint32_t op,
                           const uint32_t *last)
 {
-    return op < end && ins_is_write(h, op) && last[ins_op_key(h, op)] == op;
+    return ins_is_write(h, op) && last[ins_op_key(h, op)] == op;
 }
 
 enum ins_status ins_versions_init(struct ins_versions *v, const struct ins_history *h,
@@ -38,14 +46,11 @@ enum ins_status ins_versions_init(struct ins_versions *v, const struct ins_histo
     }
     for (unsigned pass = 0; pass < 2; pass++) {
         for (ins_txn t = 1; t < h->n_txns; t++) {
-            const uint32_t first = h->txn_op[t], end = h->txn_op[t + 1];
             if (h->txn_status[t] == INS_ABORTED)
                 continue;
-            for (uint32_t op = first; op < end; op++)
-                if (ins_is_write(h, op))
-                    last[ins_op_key(h, op)] = op;
-            for (uint32_t op = first; op < end; op++) {
-                if (!is_last_write(h, op, end, last))
+            note_last(h, t, last);
+            for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+                if (!is_last_write(h, op, last))
                     continue;
                 const ins_key k = ins_op_key(h, op);
                 if (pass) {

@@ -61,7 +61,7 @@ static bool widen(struct ins_flow_order *o)
     uint32_t *at = INS_NEW(uint32_t, size);
     if (!at)
         return false;
-    for (uint64_t p = o->front; p < o->end; p++)
+    for (uint64_t p = o->front; o->at && p < o->end; p++)
         at[p & (size - 1)] = o->at[p & o->mask];
     ins_free(o->at);
     o->at = at;

@@ -649,6 +649,7 @@ static void append_points(struct ins_guess *g, const struct ins_vec_step *order)
     }
     g->s->failed |= g->work.failed;
     if (g->work.len)
+        // NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers
         qsort(g->work.at, g->work.len, sizeof *g->work.at, by_end);
     size_t next = 0;
     for (size_t i = 0; i < order->len && !g->broken && !g->s->failed; i++) {

@@ -431,8 +431,8 @@ static void attach(struct ins_guess *g, struct ins_arrival *a, struct ins_reader
                                          : "a read of what must not be read";
         return;
     }
-    bool well =
-        state == INS_V_BASE || ins_link(g, w, w->commit, a, x.point, INS_NO_POINT);
+    bool well = state == INS_V_BASE ||
+                (w && ins_link(g, w, w->commit, a, x.point, INS_NO_POINT));
     if (well && !at(g, v)->read)
         well = move_up(g, a, x.point, v);
     if (well)

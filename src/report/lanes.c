@@ -148,8 +148,8 @@ static void put_base64(struct ins_buf *b, const unsigned char *s, size_t n)
                            (uint32_t)(i + 1 < n ? s[i + 1] : 0) << 8 |
                            (i + 2 < n ? s[i + 2] : 0);
         const char out[] = {digit[x >> 18], digit[x >> 12 & 63],
-                            i + 1 < n ? digit[x >> 6 & 63] : '=',
-                            i + 2 < n ? digit[x & 63] : '='};
+                            (char)(i + 1 < n ? digit[x >> 6 & 63] : '='),
+                            (char)(i + 2 < n ? digit[x & 63] : '=')};
         ins_buf_bytes(b, out, sizeof out);
     }
 }

@@ -14,8 +14,8 @@ enum ins_promise {
 };
 
 /* What the verdicts say about a promise of this level; those of stronger and weaker
- * levels count too.  level: an id, "" or NULL. */
-enum ins_promise ins_promise_of(const struct ins_result *r, const char *level);
+ * levels count too.  id: of a level, "" or NULL. */
+enum ins_promise ins_promise_of(const struct ins_result *r, const char *id);
 /* "kept", "broken", "undecided": a promise of nothing is kept. */
 const char *ins_promise_word(enum ins_promise p);
 

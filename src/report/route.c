@@ -129,30 +129,23 @@ struct gap {
 static struct gap gap_beside(const struct scene *s, bool flat, double at, bool after)
 {
     enum { NARROW = 8, BEYOND = 90 };
-    double edge = at;
+    const double sign = after ? 1 : -1; /* before is after, seen in a mirror */
+    double edge = sign * at, next = HUGE_VAL;
     for (bool moved = true; moved;) {
         moved = false;
-        double next = after ? HUGE_VAL : -HUGE_VAL;
+        next = HUGE_VAL;
         for (uint32_t b = 0; b < s->n_boxes; b++) {
-            const double lo = flat ? s->box[b].y : s->box[b].x;
-            const double hi = lo + (flat ? s->box[b].h : s->box[b].w);
-            if (after) {
-                if (lo < edge + NARROW && hi > edge)
-                    edge = hi, moved = true;
-                else if (lo >= edge + NARROW && lo < next)
-                    next = lo;
-            } else {
-                if (hi > edge - NARROW && lo < edge)
-                    edge = lo, moved = true;
-                else if (hi <= edge - NARROW && hi > next)
-                    next = hi;
-            }
+            const double start = flat ? s->box[b].y : s->box[b].x;
+            const double end = start + (flat ? s->box[b].h : s->box[b].w);
+            const double lo = after ? start : -end, hi = after ? end : -start;
+            if (lo < edge + NARROW && hi > edge)
+                edge = hi, moved = true;
+            else if (lo >= edge + NARROW && lo < next)
+                next = lo;
         }
-        if (!moved)
-            return after ? (struct gap){edge, isfinite(next) ? next : edge + BEYOND}
-                         : (struct gap){isfinite(next) ? next : edge - BEYOND, edge};
     }
-    return (struct gap){at, at};
+    const double far = isfinite(next) ? next : edge + BEYOND;
+    return after ? (struct gap){edge, far} : (struct gap){-far, -edge};
 }
 
 /* A place in a gap, away from those taken before. */
@@ -160,7 +153,8 @@ static double place_in(struct gap g, uint32_t taken)
 {
     const double width = g.hi - g.lo;
     const double step = smaller(11, width / 8);
-    const double off = (taken % 2 ? 1.0 : -1.0) * (double)((taken + 1) / 2) * step;
+    const uint32_t steps = (taken + 1) / 2;
+    const double off = (taken % 2 ? 1.0 : -1.0) * (double)steps * step;
     return smaller(g.hi - 4, larger(g.lo + 4, (g.lo + g.hi) / 2 + off));
 }
 

@@ -397,8 +397,9 @@ static void push_visit(struct ins_survey_graph *g, struct visit v, bool free_mov
 static enum ins_edge_type edge_type(enum arc_type type)
 {
     static const enum ins_edge_type types[] = {
-        [ARC_WW] = INS_WW, [ARC_WW_READ] = INS_WW, [ARC_WR] = INS_WR,
-        [ARC_RW] = INS_RW, [ARC_SO] = INS_SO,      [ARC_RT] = INS_RT};
+        [ARC_WW] = INS_WW,      [ARC_WW_READ] = INS_WW, [ARC_WR] = INS_WR,
+        [ARC_RW] = INS_RW,      [ARC_SO] = INS_SO,      [ARC_RT] = INS_RT,
+        [ARC_MOVE_SO] = INS_SO, [ARC_MOVE_RT] = INS_RT};
     return types[type];
 }
 
@@ -482,18 +483,23 @@ static enum arc_type type_of(const struct ins_survey_facts *f,
                : types[a->type];
 }
 
+struct shape {
+    enum ins_kind kind;
+    enum ins_suffix suffix;
+};
+
 /* Is the closed way a cycle of the kind, when it is written as briefly as can be? */
 static bool accept(struct ins_survey_graph *g, const struct visit *visit, uint32_t last,
-                   const struct link *closing, enum ins_kind kind,
-                   enum ins_suffix suffix, struct ins_vec_arc *cycle)
+                   const struct link *closing, struct shape shape,
+                   struct ins_vec_arc *cycle)
 {
     unsigned met = 0;
     if (!take_path(g, visit, last, closing, cycle))
         return false;
     merge_missed(g->f, cycle);
     for (size_t i = 0; i < cycle->len; i++)
-        met = meet(met, type_of(g->f, &cycle->at[i]), suffix, i == 0);
-    return cycle->len > 1 && is_cycle_of(kind, suffix, met) &&
+        met = meet(met, type_of(g->f, &cycle->at[i]), shape.suffix, i == 0);
+    return cycle->len > 1 && is_cycle_of(shape.kind, shape.suffix, met) &&
            !has_lost_update(g->f, cycle);
 }
 
@@ -502,12 +508,11 @@ static bool accept(struct ins_survey_graph *g, const struct visit *visit, uint32
 /* Do the two edges make a cycle of the kind?  Then it is in *cycle. */
 static bool is_pair(const struct ins_survey_graph *g, ins_txn t,
                     const struct link *there, const struct link *back,
-                    enum ins_kind kind, enum ins_suffix suffix,
-                    struct ins_vec_arc *cycle)
+                    struct shape shape, struct ins_vec_arc *cycle)
 {
     const unsigned met =
-        meet(meet(0, there->type, suffix, true), back->type, suffix, false);
-    if (!is_cycle_of(kind, suffix, met))
+        meet(meet(0, there->type, shape.suffix, true), back->type, shape.suffix, false);
+    if (!is_cycle_of(shape.kind, shape.suffix, met))
         return false;
     cycle->len = 0;
     ins_vec_arc_push(cycle,
@@ -528,18 +533,19 @@ static bool closes_pair(struct ins_survey_graph *g, ins_txn t, const struct link
 {
     const struct ins_history *h = g->f->h;
     const unsigned arcs = DATA_ARCS & ~(patterns[kind].without | MASK(ARC_LOST));
+    const struct shape shape = {kind, suffix};
     if (suffix == INS_REALTIME)
         return ins_ended_before(h, l->to, t) &&
-               is_pair(g, t, l, &(struct link){t, INS_NONE, INS_NONE, ARC_RT}, kind,
-                       suffix, cycle);
+               is_pair(g, t, l, &(struct link){t, INS_NONE, INS_NONE, ARC_RT}, shape,
+                       cycle);
     if (suffix == INS_PROCESS)
         return h->txn_session[l->to] == h->txn_session[t] && l->to < t &&
-               is_pair(g, t, l, &(struct link){t, INS_NONE, INS_NONE, ARC_SO}, kind,
-                       suffix, cycle);
+               is_pair(g, t, l, &(struct link){t, INS_NONE, INS_NONE, ARC_SO}, shape,
+                       cycle);
     for (uint64_t e = g->off[l->to]; e < g->off[l->to + 1]; e++) {
         g->work++;
         if (g->link[e].to == t && arcs & MASK(g->link[e].type) &&
-            is_pair(g, t, l, &g->link[e], kind, suffix, cycle))
+            is_pair(g, t, l, &g->link[e], shape, cycle))
             return true;
     }
     return false;
@@ -589,7 +595,8 @@ static bool search_from(struct ins_survey_graph *g, uint32_t start, enum ins_kin
                 if (l->to == start) {
                     if (!is_cycle_of(kind, suffix, met))
                         continue;
-                    if (accept(g, g->visit.at, at, l, kind, suffix, cycle))
+                    if (accept(g, g->visit.at, at, l, (struct shape){kind, suffix},
+                               cycle))
                         return true;
                     g->crooked = true;
                 } else if (!(met & patterns[kind].never)) {
@@ -636,7 +643,7 @@ static bool search_deep(struct ins_survey_graph *g, uint32_t start, enum ins_kin
         const unsigned met = meet(v.met, l->type, suffix, at == 0);
         if (l->to == start) {
             found = is_cycle_of(kind, suffix, met) &&
-                    accept(g, g->path.at, at, l, kind, suffix, cycle);
+                    accept(g, g->path.at, at, l, (struct shape){kind, suffix}, cycle);
         } else if (!(met & patterns[kind].never)) {
             g->on_path[l->to] = l->to < g->f->h->n_txns; /* stations serve all */
             ins_vec_visit_push(&g->path,

@@ -394,6 +394,7 @@ static void compare_read(struct hunt *s, const struct writes *x, ins_txn t, uint
     if (!ins_has_result(h, op))
         return;
     for (uint32_t i = x->first[ins_op_key(h, op)]; i != INS_NONE; i = x->next.at[i]) {
+        // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): i is in the vector
         struct ins_lost_commit *l = &s->lost->at[x->commit.at[i]];
         s->steps++;
         if (l->txn != INS_INIT && l->after < h->txn_begin[t] && may_show(s, op, l->txn))

@@ -5,6 +5,8 @@
  * each chain that leads to it. */
 #include "verify_state.h"
 
+#include <string.h>
+
 enum { WIDTH = 16 }; /* chains of a pass */
 
 bool ins_apart_chains(struct ins_apart *a)
@@ -40,8 +42,7 @@ static bool sweep(const struct ins_apart *a, struct ins_verifier *v, uint32_t fi
 {
     for (uint32_t i = 0; i < a->n; i++) {
         uint32_t *const row = clock + (size_t)i * WIDTH;
-        for (uint32_t w = 0; w < WIDTH; w++)
-            row[w] = 0;
+        memset(row, 0, WIDTH * sizeof *row);
         for (uint32_t e = a->pred_off[i]; e < a->pred_off[i + 1]; e++) {
             const uint32_t *const from = clock + (size_t)a->pred[e] * WIDTH;
             for (uint32_t w = 0; w < WIDTH; w++)
@@ -65,7 +66,7 @@ bool ins_apart_hold(struct ins_apart *a, struct ins_verifier *v)
         (void)ins_verify_no_memory(v);
     for (size_t i = 0; hold && i < a->pair.len; i++)
         wanted[a->chain[a->pair.at[i] >> 32] / WIDTH] = 1;
-    for (uint32_t p = 0; hold && p < passes; p++) {
+    for (uint32_t p = 0; hold && clock && p < passes; p++) {
         if (!wanted[p])
             continue;
         hold = sweep(a, v, p * WIDTH, clock);

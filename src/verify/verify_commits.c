@@ -275,6 +275,7 @@ static bool earlier_agree(struct commits *c, ins_txn t)
         if (v->f.fact[op] != INS_FACT_EXTERNAL)
             continue;
         const uint32_t id = ins_number_map_get(&c->writer_of, session | k);
+        // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): id is in the vector
         uint32_t last = v->sessions && id != INS_NONE ? c->writer_at.at[id] : 0;
         if (v->real_time && ins_fact_begin(&v->f, t, &time) &&
             last_ended(c, k, time) > last)

@@ -267,6 +267,7 @@ static enum ins_status shown_too_often(const struct ins_facts *f,
             ins_vec_u32_push(&left, n);
         }
         failed = id == INS_NONE || left.failed;
+        // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): id is in the vector
         *too_often = !failed && left.at[id]-- == 0;
     }
     ins_number_map_release(&value);

@@ -482,7 +482,7 @@ static bool run_all(struct search *q)
             (!q->n_saved || q->moves > q->saved[(q->n_saved - 1) % N_SAVED].moves))
             save_place(q);
         if (move_all(q)) {
-            if (q->width > NARROW && q->moves > stuck_at + 2 * APART) {
+            if (q->width > NARROW && q->moves > stuck_at + UINT64_C(2) * APART) {
                 q->width = NARROW;
                 back = 1;
             }
