@@ -439,11 +439,12 @@ static void add_note(const struct ins_elle_reader *r, struct ins_history *h)
     char nemesis[64] = "", without[64] = "", cas[128] = "";
     if (r->nemesis)
         (void)snprintf(nemesis, sizeof nemesis,
-                       "%" PRIu64 " events of the nemesis passed over; ", r->nemesis);
+                       "%" PRIu64 " event%s of the nemesis passed over; ", r->nemesis,
+                       r->nemesis == 1 ? "" : "s");
     if (r->without)
         (void)snprintf(without, sizeof without,
-                       "%" PRIu64 " events without operations passed over; ",
-                       r->without);
+                       "%" PRIu64 " event%s without operations passed over; ",
+                       r->without, r->without == 1 ? "" : "s");
     if (r->failed_cas)
         (void)snprintf(cas, sizeof cas,
                        "of %" PRIu64 " compare-and-sets that failed it is not judged "

@@ -106,7 +106,7 @@ transactions() {
     printf '%s\n' '{:type :info :process :nemesis :f :kill}' \
         '{:type :ok :process "c1" :f :txn :value [[:w 1 2]]}' >h.edn
     "$INSULA" check h.edn >out 2>err
-    grep -q "note: 1 events of the nemesis passed over" out
+    grep -q "note: 1 event of the nemesis passed over" out
     grep -q "1 sessions\?, 1 transaction" out
 }
 

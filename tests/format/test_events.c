@@ -243,7 +243,7 @@ static const struct {
      "{:type :ok :process 1 :f :read}\n"
      "{:type :ok :process 1 :value [[:w 1 7]]}\n",
      "insula 1 transactions 3\ninitial nil\n0: w(1)=2\n1: r(2)=[3]\n1: w(1)=7\n",
-     "1 events without operations passed over"},
+     "1 event without operations passed over"},
     {"values that nobody can have written are refused", "edn", NULL,
      "{:type :ok :process 0 :f :read :value {1 2}}\n", "line 1: expected", NULL},
 };
