@@ -272,6 +272,11 @@ static uint64_t count_candidates(const struct ins_history *h)
     return candidates;
 }
 
+static bool has_many(const struct ins_history *h, uint64_t candidates)
+{
+    return candidates > FEW_CANDIDATES * (uint64_t)h->n_ambiguous;
+}
+
 static bool find_witness(const struct ins_script *s, enum ins_level level, bool quick,
                          const struct ins_strong_options *o, struct ins_result *r)
 {
@@ -332,8 +337,7 @@ static void find_witnesses(const struct ins_history *h, bool quick,
     struct ins_script s;
     const uint64_t n = count_candidates(h);
     /* A script knows plain reads of values; it would run past those out of a set. */
-    if (h->has_lists || h->statements.n ||
-        n <= FEW_CANDIDATES * (uint64_t)h->n_ambiguous)
+    if (h->has_lists || h->statements.n || !has_many(h, n))
         return;
     const bool some = n <= SOME_CANDIDATES * (uint64_t)h->n_ops;
     if (ins_script_init(&s, h, false, o->limit))
@@ -351,12 +355,20 @@ static void find_witnesses(const struct ins_history *h, bool quick,
     ins_script_release(&s);
 }
 
-static void find_view(const struct ins_script *s, enum ins_level level,
+/* `many`: reads have so many candidates that the engine had better not be asked soon.
+ */
+static void find_view(const struct ins_script *s, enum ins_level level, bool many,
                       const struct ins_strong_options *o, struct ins_result *r)
 {
     const int64_t start = ins_now_ns();
+    const enum ins_forbids forbids = ins_model_of(level).forbids;
     struct ins_commit_view v;
-    if (ins_view_search(&v, s, ins_model_of(level).forbids, o->limit)) {
+    bool found = ins_view_search(&v, s, forbids, o->limit);
+    if (!found && many) {
+        ins_view_release(&v);
+        found = ins_view_beam(&v, s, forbids, o->limit);
+    }
+    if (found) {
         struct ins_certificate *c =
             o->certificate ? ins_certificate_get(r, s->h) : NULL;
         const struct ins_certificate_sources sources = {s->read_op, v.source,
@@ -382,10 +394,11 @@ void ins_view_levels(const struct ins_history *h, const struct ins_strong_option
     find_witnesses(h, true, o, r);
     if (!levels || !h->n_ambiguous || h->has_lists || h->statements.n)
         return;
+    const bool many = has_many(h, count_candidates(h));
     if (ins_script_init(&s, h, true, o->limit))
         INS_EACH_LEVEL_DOWN(level, levels) {
             if (is_open(r, level))
-                find_view(&s, level, o, r);
+                find_view(&s, level, many, o, r);
             if (ins_limit_hit(o->limit))
                 break;
         }
