@@ -354,10 +354,12 @@ static bool fill_own(struct ins_engine *e)
     e->optional = INS_NEW(uint8_t, h->n_txns);
     e->chosen = INS_NEW0(uint8_t, h->n_txns);
     e->definite_since = INS_NEW(uint32_t, h->n_txns);
-    e->read_ver = copy(x->read_ver, e->n_reads);
-    e->read_next = copy(x->read_next, e->n_reads);
+    /* Only reads that are open get another version. */
+    const bool open = e->n_open_read != 0;
+    e->read_ver = open ? copy(x->read_ver, e->n_reads) : x->read_ver;
+    e->read_next = open ? copy(x->read_next, e->n_reads) : x->read_next;
     e->read_link = INS_NEW(uint32_t, e->n_reads);
-    e->ver_reader = copy(x->ver_reader, vers);
+    e->ver_reader = open ? copy(x->ver_reader, vers) : x->ver_reader;
     e->open_live = copy(x->open_live, e->n_open_read);
     e->open_cand = copy(x->open_cand, x->open_off[e->n_open_read]);
     if (!e->optional || !e->chosen || !e->definite_since || !e->read_ver ||
@@ -412,6 +414,8 @@ uint32_t ins_open_number(const struct ins_engine *e, uint32_t read)
 
 void ins_engine_release(struct ins_engine *e)
 {
+    if (!e->n_open_read) /* then they are the shared ones */
+        e->read_ver = e->read_next = e->ver_reader = NULL;
     void *all[] = {
         e->read_ver,        e->read_next,  e->read_link,      e->open_live,
         e->open_cand,       e->ver_reader, e->optional,       e->chosen,
