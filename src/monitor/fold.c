@@ -99,17 +99,38 @@ void ins_guess_stop_waiting(struct ins_guess *g, uint64_t before, int64_t limit)
             stop_waiting(g, a);
 }
 
-/* Could v be the last version of its key after all?  Then another one was written at
- * the same time, stands behind it and was not read yet, and nothing was written later:
- * which of the two is last only a read will tell, and what is folded cannot change
- * places any more. */
+/* How many of those who read a version are asked. */
+enum { MOST_ASKED = 16 };
+
+/* Was n read by somebody who began after a had ended?  Then what a wrote is not behind
+ * it. */
+static bool was_last(const struct ins_guess *g, const struct ins_arrival *a, uint32_t n)
+{
+    const struct ins_stream *s = g->s;
+    uint32_t c = s->version.at[n].readers;
+    for (int i = 0; i < MOST_ASKED && c != INS_NO_VERSION; i++) {
+        const struct ins_reader *r = &s->reader.at[c];
+        const struct ins_flow_point *p = &g->order.point[r->point];
+        if (p->serial == r->serial && p->of && ins_arrival_precedes(a, p->of))
+            return true;
+        c = r->next;
+    }
+    return false;
+}
+
+/* Could v, by a, be the last version of its key after all?  Then another one was
+ * written at the same time and stands behind it, nothing was written later, and nobody
+ * has read since.  Only a read will tell which of the two is last, and what is folded
+ * cannot change places any more. */
 static bool may_be_last(const struct ins_guess *g, const struct ins_arrival *a,
                         uint32_t v)
 {
     const struct ins_version *all = g->s->version.at;
+    const bool list = g->s->key.at[all[v].key].kind == INS_STREAM_LIST;
     bool found = false;
     for (uint32_t n = all[v].next; n != INS_NO_VERSION; n = all[n].next) {
-        if (all[n].read || !all[n].writer || ins_arrival_precedes(a, all[n].writer))
+        if (!all[n].writer || ins_arrival_precedes(a, all[n].writer) ||
+            (all[n].read && (list || was_last(g, a, n))))
             return false;
         found = true;
     }

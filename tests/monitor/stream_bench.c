@@ -26,6 +26,7 @@
 enum {
     MOST_SESSIONS = 256,
     MOST_OPS = 64,
+    LONG = 200,  /* so that one who has begun has ended */
     SOON = 1000, /* transactions within which a violation is to be found */
     GIVE_UP = 3000,
     POLL = 100 /* between two looks at the verdict */
@@ -41,6 +42,7 @@ struct client {
 struct store {
     uint64_t *now, *before;
     int64_t *since;
+    char *apart; /* the last write of a key began long after the one before it */
     uint64_t keys, next, rng;
     unsigned ops;
     int64_t time;
@@ -81,6 +83,7 @@ static void execute(struct store *s, struct client *c, int *stale)
         const uint64_t k = c->key[i];
         if (c->write[i]) {
             s->before[k] = s->now[k];
+            s->apart[k] = s->since[k] && s->since[k] < c->begin - LONG;
             s->now[k] = c->value[i] = ++s->next;
             s->since[k] = s->time;
             continue;
@@ -89,8 +92,8 @@ static void execute(struct store *s, struct client *c, int *stale)
         for (unsigned j = 0; j < i; j++)
             own |= c->write[j] && c->key[j] == k;
         c->value[i] = s->now[k];
-        if (*stale && !own && s->since[k] && s->since[k] < c->begin - 200 &&
-            s->before[k] != s->now[k]) {
+        if (*stale && !own && s->since[k] && s->since[k] < c->begin - LONG &&
+            s->apart[k]) {
             c->value[i] = s->before[k];
             *stale = 0;
         }
@@ -394,7 +397,8 @@ static int prepare(struct stream *x, const struct insula_monitor_options *o)
     s->now = calloc(s->keys, sizeof *s->now);
     s->before = calloc(s->keys, sizeof *s->before);
     s->since = calloc(s->keys, sizeof *s->since);
-    if (!s->now || !s->before || !s->since)
+    s->apart = calloc(s->keys, 1);
+    if (!s->now || !s->before || !s->since || !s->apart)
         return 3;
     if (x->file)
         (void)fprintf(x->file, "insula 1\ninitial 0\n");
@@ -449,5 +453,6 @@ int main(int argc, char **argv)
     free(x.store.now);
     free(x.store.before);
     free(x.store.since);
+    free(x.store.apart);
     return status;
 }
