@@ -287,9 +287,6 @@ static void rearrange(struct ins_flow_order *o)
 bool ins_flow_link(struct ins_flow_order *o, uint32_t a, uint32_t b, uint32_t owner)
 {
     o->blame.len = 0;
-    /* A point that was dropped has no place any more: nothing can be said of it. */
-    if (!(o->point[a].serial & 1) || !(o->point[b].serial & 1))
-        return false;
     if (o->point[a].place > o->point[b].place) {
         if (++o->epoch == 0) {
             for (uint32_t i = 0; i < o->n_points; i++)

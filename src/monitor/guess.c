@@ -523,6 +523,7 @@ static void take_out(struct ins_guess *g, struct ins_arrival *a)
         }
     }
     a->in_order = INS_NOT_IN;
+    a->first = a->commit = INS_NO_POINT;
     a->waits = 0;
     a->written = a->settled = false;
     a->counted = a->status == INS_COMMITTED;
