@@ -356,18 +356,31 @@ static void find_witnesses(const struct ins_history *h, bool quick,
 }
 
 /* `many`: reads have so many candidates that the engine had better not be asked soon.
- */
+ * v is to be released in any case. */
+static bool look_for_view(struct ins_commit_view *v, const struct ins_script *s,
+                          enum ins_forbids forbids, bool many, struct ins_limit *limit)
+{
+    *v = (struct ins_commit_view){0};
+    if (many && forbids == INS_FORBIDS_ONE_RW &&
+        ins_view_by_run(v, s, forbids, true, limit))
+        return true;
+    ins_view_release(v);
+    if (ins_view_search(v, s, forbids, limit))
+        return true;
+    ins_view_release(v);
+    return many && ins_view_beam(v, s, forbids, limit);
+}
+
+/* `quick`: else a long search, which is for psi. */
 static void find_view(const struct ins_script *s, enum ins_level level, bool many,
-                      const struct ins_strong_options *o, struct ins_result *r)
+                      bool quick, const struct ins_strong_options *o,
+                      struct ins_result *r)
 {
     const int64_t start = ins_now_ns();
     const enum ins_forbids forbids = ins_model_of(level).forbids;
     struct ins_commit_view v;
-    bool found = ins_view_search(&v, s, forbids, o->limit);
-    if (!found && many) {
-        ins_view_release(&v);
-        found = ins_view_beam(&v, s, forbids, o->limit);
-    }
+    const bool found = quick ? look_for_view(&v, s, forbids, many, o->limit)
+                             : ins_view_by_run(&v, s, forbids, false, o->limit);
     if (found) {
         struct ins_certificate *c =
             o->certificate ? ins_certificate_get(r, s->h) : NULL;
@@ -380,6 +393,27 @@ static void find_view(const struct ins_script *s, enum ins_level level, bool man
     }
     ins_view_release(&v);
     r->level[level].seconds += (double)(ins_now_ns() - start) * 1e-9;
+}
+
+/* psi, where the engine had better not search: what is known, then a run of a stronger
+ * level. */
+static void find_view_by_run(const struct ins_history *h,
+                             const struct ins_strong_options *o, struct ins_result *r)
+{
+    const enum ins_level psi =
+        ins_levels_from(ins_levels_of(INS_BASE(PSI), INS_AS_IS), (enum ins_level)0);
+    struct ins_error err = {0};
+    struct ins_script s;
+    if (!(o->levels & INS_LEVEL_BIT(psi)) || !is_open(r, psi) || h->has_lists ||
+        h->statements.n || !has_many(h, count_candidates(h)))
+        return;
+    if (h->n_ops <= LOOK && decide_level(h, psi, o, NO_SEARCH, r, &err) != INS_OK)
+        return;
+    if (!is_open(r, psi))
+        return;
+    if (ins_script_init(&s, h, true, o->limit))
+        find_view(&s, psi, true, false, o, r);
+    ins_script_release(&s);
 }
 
 void ins_view_levels(const struct ins_history *h, const struct ins_strong_options *o,
@@ -398,7 +432,7 @@ void ins_view_levels(const struct ins_history *h, const struct ins_strong_option
     if (ins_script_init(&s, h, true, o->limit))
         INS_EACH_LEVEL_DOWN(level, levels) {
             if (is_open(r, level))
-                find_view(&s, level, many, o, r);
+                find_view(&s, level, many, true, o, r);
             if (ins_limit_hit(o->limit))
                 break;
         }
@@ -479,6 +513,7 @@ enum ins_status ins_strong_check(const struct ins_history *h,
     if (!o->looked)
         ins_view_levels(h, o, r);
     find_witnesses(h, false, o, r);
+    find_view_by_run(h, o, r);
     INS_EACH_LEVEL_DOWN(level, o->levels) {
         if (!ins_model_of(level).versions || r->level[level].verdict != INS_NOT_ASKED)
             continue;

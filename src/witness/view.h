@@ -27,6 +27,10 @@ bool ins_view_search(struct ins_commit_view *v, const struct ins_script *s,
 /* The same for ra, cc and psi: slower, and finds more. */
 bool ins_view_beam(struct ins_commit_view *v, const struct ins_script *s,
                    enum ins_forbids forbids, struct ins_limit *limit);
+/* The same out of a run of a stronger level, see view_run.c; not `quick`: a long search
+ * for one. */
+bool ins_view_by_run(struct ins_commit_view *v, const struct ins_script *s,
+                     enum ins_forbids forbids, bool quick, struct ins_limit *limit);
 void ins_view_release(struct ins_commit_view *v);
 
 /* Does it hold?  Straight from the definitions: what was found is believed after this

@@ -99,3 +99,11 @@ verdicts() {
         [[ $output == *"cc pass: proved"* && $output == *"rr pass: proved"* ]]
     done
 }
+
+@test "few values: psi alone has a witness, and it is proved" {
+    "$INSULA" gen -q --level ser --txns 1500 --sessions 10 --ops 4 --keys 10 --dup 1 \
+        --dup-values 3 -o few.insulab
+    run -0 "$INSULA" check -q -l psi --timeout 20 --certificate few.cert few.insulab
+    run -0 "$INSULA" verify few.insulab few.cert
+    [[ $output == *"psi pass: proved"* ]]
+}

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HISTORIES = 10000, SPOILT = 12, MAX_TEXT = 1 << 16 };
+enum { HISTORIES = 4000, SPOILT = 12, MAX_TEXT = 1 << 16 };
 
 /* What takes a search to decide. */
 static const struct tiny_profile searched[] = {

@@ -1,0 +1,76 @@
+/* view_run.c - a witness for psi out of a run of si or ser.
+ *
+ * A run of steps in which every read finds its value is more than psi asks for, and
+ * where times are recorded or keys are few it is found sooner than a view. */
+#include "witness/frontier.h"
+#include "witness/view.h"
+#include "witness/window.h"
+
+/* Take the order of commits, and from whom each read is, out of a run. */
+static bool take_run(struct ins_commit_view *v, bool split,
+                     const struct ins_vec_u32 *step)
+{
+    const struct ins_script *s = v->s;
+    ins_txn *writer = INS_NEW0(ins_txn, s->h->n_keys); /* by key: INS_INIT at first */
+    for (size_t i = 0; writer && i < step->len; i++) {
+        const ins_txn t = step->at[i] >> 1;
+        if (!split || !(step->at[i] & 1))
+            for (uint32_t r = s->read_off[t]; r < s->read_off[t + 1]; r++)
+                v->source[r] = writer[s->read[r].key];
+        if (split && !(step->at[i] & 1))
+            continue;
+        ins_vec_u32_push(&v->order, t);
+        for (uint32_t w = s->write_off[t]; w < s->write_off[t + 1]; w++)
+            writer[s->write[w].key] = t;
+    }
+    ins_free(writer);
+    return writer && !v->order.failed;
+}
+
+/* Leave out indeterminate transactions from which nobody reads. */
+static bool drop_unread(struct ins_commit_view *v)
+{
+    const struct ins_script *s = v->s;
+    uint8_t *used = INS_NEW0(uint8_t, s->h->n_txns);
+    size_t kept = v->order.len;
+    if (!used)
+        return false;
+    for (size_t i = v->order.len; i-- > 0;) {
+        const ins_txn t = v->order.at[i];
+        const bool counts = s->counts[t] || used[t];
+        for (uint32_t r = s->read_off[t]; r < s->read_off[t + 1]; r++) {
+            if (counts)
+                used[v->source[r]] = 1;
+            else
+                v->source[r] = INS_NONE;
+        }
+        if (counts)
+            v->order.at[--kept] = t;
+    }
+    v->order.len -= kept;
+    memmove(v->order.at, v->order.at + kept, v->order.len * sizeof *v->order.at);
+    ins_free(used);
+    return true;
+}
+
+bool ins_view_by_run(struct ins_commit_view *v, const struct ins_script *s,
+                     enum ins_forbids forbids, bool quick, struct ins_limit *limit)
+{
+    static const struct ins_steps how[] = {{0}, {.split = true, .exclusive = true}};
+    struct ins_vec_u32 step = {0};
+    *v = (struct ins_commit_view){.s = s, .forbids = forbids};
+    v->source = INS_NEW(uint32_t, s->read_off[s->h->n_txns]);
+    bool found = false;
+    for (size_t i = 0; v->source && !found && i < sizeof how / sizeof *how; i++)
+        if ((quick && !s->h->has_times &&
+             ins_frontier_search(s, how[i], limit, &step)) ||
+            ins_window_search(s, how[i], quick, limit, &step)) {
+            memset(v->source, 0xff,
+                   (size_t)s->read_off[s->h->n_txns] * sizeof *v->source);
+            found = take_run(v, how[i].split, &step) && drop_unread(v) &&
+                    ins_view_holds(v, limit);
+            break;
+        }
+    ins_vec_u32_release(&step);
+    return found;
+}
