@@ -211,8 +211,10 @@ static void take_stock(struct run *q)
     q->with_choices += strstr(q->text, "\nchoose") != NULL;
 }
 
+enum truth { BY_ORACLE, BY_CHECK, AS_BEFORE };
+
 /* Judge the certificate of q->tiny at these levels. */
-static void judge(struct run *q, bool tiny, ins_levels levels)
+static void judge(struct run *q, enum truth truth, ins_levels levels)
 {
     struct ins_error err = {0};
     struct ins_result *r = NULL;
@@ -220,7 +222,9 @@ static void judge(struct run *q, bool tiny, ins_levels levels)
         q->wrong = "the history cannot be built";
         return;
     }
-    q->holds = tiny ? oracle_levels(&q->tiny) : levels_that_hold(q->h);
+    if (truth != AS_BEFORE)
+        q->holds =
+            truth == BY_ORACLE ? oracle_levels(&q->tiny) : levels_that_hold(q->h);
     const struct ins_check_options o = {
         .levels = levels, .threads = 1, .certificate = true};
     if (ins_check(q->h, &o, &r, &err) != INS_OK)
@@ -253,21 +257,22 @@ static void one_history(struct run *q)
         tiny ? &tiny_profiles[ins_rng_below(&q->rng, tiny_n_profiles)]
              : &searched[ins_rng_below(&q->rng, N_SEARCHED)];
     tiny_random(&q->tiny, p, &q->rng);
-    judge(q, tiny, choose_levels(q));
+    judge(q, tiny ? BY_ORACLE : BY_CHECK, choose_levels(q));
 }
 
 static void told_histories(struct run *q)
 {
     const ins_levels all = ins_levels_decided();
-    for (size_t i = 0; i < sizeof told / sizeof *told && !q->wrong; i++)
-        INS_EACH_LEVEL(l, all) {
-            if (q->wrong)
-                break;
-            if (tiny_parse(&q->tiny, told[i]))
-                judge(q, false, INS_LEVEL_BIT(l));
-            else
-                q->wrong = "a history cannot be read";
+    for (size_t i = 0; i < sizeof told / sizeof *told && !q->wrong; i++) {
+        if (!tiny_parse(&q->tiny, told[i])) {
+            q->wrong = "a history cannot be read";
+            return;
         }
+        judge(q, BY_CHECK, all);
+        INS_EACH_LEVEL(l, all)
+            if (!q->wrong)
+                judge(q, AS_BEFORE, INS_LEVEL_BIT(l));
+    }
 }
 
 int main(int argc, char **argv)
