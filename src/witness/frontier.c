@@ -98,14 +98,6 @@ static uint64_t mix(uint64_t a, uint64_t b)
     return z ^ (z >> 31);
 }
 
-static ins_txn next_counted(const struct ins_script *s, uint32_t session, ins_txn t)
-{
-    const ins_txn end = s->h->session_first[session + 1];
-    while (t < end && !s->counts[t] && !s->may_count[t])
-        t++;
-    return t;
-}
-
 /* ---- beams ---- */
 
 static void release_beam(struct beam *b)
@@ -193,7 +185,7 @@ static uint32_t advance(const struct search *q, uint32_t session, uint32_t at,
 {
     if (q->how.split && !(at & 1) && !skip)
         return at | 1;
-    return next_counted(q->s, session, (at >> 1) + 1) << 1;
+    return ins_script_next(q->s, session, (at >> 1) + 1) << 1;
 }
 
 static void apply(const struct search *q, uint32_t *state, uint32_t session, bool skip)
@@ -518,7 +510,7 @@ static bool init(struct search *q)
     q->now.made[0] = 0;
     ins_vec_made_push(&q->made, (struct made){0, INS_NONE});
     for (uint32_t i = 0; i < q->n_sessions; i++) {
-        q->now.state[i] = next_counted(s, i, h->session_first[i]) << 1;
+        q->now.state[i] = ins_script_next(s, i, h->session_first[i]) << 1;
         if (q->now.state[i] >> 1 < h->session_first[i + 1])
             q->now.state[q->lay.due + i] = q->n_sessions;
     }

@@ -291,3 +291,17 @@ bool ins_script_runs(const struct ins_script *s, struct ins_steps how,
     ins_free(q.begun);
     return ok;
 }
+
+static int compare_timed(const void *a, const void *b)
+{
+    const struct ins_timed *x = a, *y = b;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return x->t < y->t ? -1 : x->t > y->t;
+}
+
+void ins_timed_sort(struct ins_timed *by, size_t n)
+{
+    if (n)
+        qsort(by, n, sizeof *by, compare_timed);
+}

@@ -36,6 +36,24 @@ bool ins_script_init(struct ins_script *s, const struct ins_history *h, bool rep
                      struct ins_limit *limit);
 void ins_script_release(struct ins_script *s);
 
+/* The first of its session from t on that counts or may count, or the session's end. */
+static inline ins_txn ins_script_next(const struct ins_script *s, uint32_t session,
+                                      ins_txn t)
+{
+    const ins_txn end = s->h->session_first[session + 1];
+    while (t < end && !s->counts[t] && !s->may_count[t])
+        t++;
+    return t;
+}
+
+struct ins_timed {
+    int64_t at;
+    ins_txn t;
+};
+
+/* By time, and by number where that is equal. */
+void ins_timed_sort(struct ins_timed *by, size_t n);
+
 /* How begin and commit of a transaction are separate steps of a witness. */
 struct ins_steps {
     bool split;     /* reads happen at the begin, writes at the commit; else at once */

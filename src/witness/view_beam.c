@@ -99,14 +99,6 @@ static uint64_t mix(uint64_t a, uint64_t b)
     return z ^ (z >> 27);
 }
 
-static ins_txn next_counted(const struct ins_script *s, uint32_t session, ins_txn t)
-{
-    const ins_txn end = s->h->session_first[session + 1];
-    while (t < end && !s->counts[t] && !s->may_count[t])
-        t++;
-    return t;
-}
-
 static uint32_t *state_at(const struct search *q, const struct beam *b, uint32_t i)
 {
     return b->state + (size_t)i * q->words;
@@ -297,7 +289,7 @@ static uint64_t hash_after(const struct search *q, uint32_t from, uint32_t sessi
 {
     const struct ins_script *s = q->s;
     const uint32_t *state = state_at(q, &q->now, from);
-    const ins_txn t = state[session], to = next_counted(s, session, t + 1);
+    const ins_txn t = state[session], to = ins_script_next(s, session, t + 1);
     uint64_t hash = q->now.hash[from] ^ mix(session, t) ^ mix(session, to);
     const uint32_t *old = view_at(q, state[q->view + session]);
     for (uint32_t k = 0; !skip && k < q->n_keys; k++)
@@ -417,7 +409,7 @@ static void take(struct search *q, const struct option *o, uint32_t i)
                                     (uint32_t)q->source.len});
     if (!o->skip && run_reads(q, state, o->session, o->variant))
         run_txn(q, state, o->session);
-    state[o->session] = next_counted(q->s, o->session, t + 1);
+    state[o->session] = ins_script_next(q->s, o->session, t + 1);
     state[q->due + o->session] = (uint32_t)q->moves + q->n_sessions;
 }
 
@@ -530,36 +522,23 @@ static bool run_all(struct search *q)
     return true;
 }
 
-struct timed {
-    int64_t at;
-    ins_txn t;
-};
-
-static int compare_timed(const void *a, const void *b)
-{
-    const struct timed *x = a, *y = b;
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    return x->t < y->t ? -1 : x->t > y->t;
-}
-
 /* By the middle of their times, as far as they are known. */
 static bool rank_by_time(struct search *q)
 {
     const struct ins_history *h = q->s->h;
-    struct timed *by = INS_NEW(struct timed, h->n_txns);
+    struct ins_timed *by = INS_NEW(struct ins_timed, h->n_txns);
     q->rank = INS_NEW0(uint32_t, h->n_txns);
     uint32_t n = 0;
     for (ins_txn t = 1; by && t < h->n_txns; t++) {
         const int64_t begin = h->txn_begin[t], end = h->txn_end[t];
         if (q->s->counts[t] || q->s->may_count[t])
-            by[n++] = (struct timed){begin == INS_NO_TIME ? end
-                                     : end == INS_NO_TIME ? begin
-                                                          : begin / 2 + end / 2,
-                                     t};
+            by[n++] = (struct ins_timed){begin == INS_NO_TIME ? end
+                                         : end == INS_NO_TIME ? begin
+                                                              : begin / 2 + end / 2,
+                                         t};
     }
     if (by && q->rank) {
-        qsort(by, n, sizeof *by, compare_timed);
+        ins_timed_sort(by, n);
         for (uint32_t i = 0; i < n; i++)
             q->rank[by[i].t] = i;
     }
@@ -586,7 +565,7 @@ static bool init(struct search *q)
     q->now.grown[0] = q->now.made[0] = 0;
     ins_vec_made_push(&q->made, (struct made){0, INS_INIT, 0});
     for (uint32_t i = 0; i < q->n_sessions; i++) {
-        q->now.state[i] = next_counted(s, i, h->session_first[i]);
+        q->now.state[i] = ins_script_next(s, i, h->session_first[i]);
         q->now.state[q->due + i] = q->n_sessions;
         q->now.state[q->view + i] = 0;
     }

@@ -315,31 +315,18 @@ static bool list_writers(struct ins_view_run *q)
     return true;
 }
 
-struct timed {
-    int64_t at;
-    ins_txn t;
-};
-
-static int compare_timed(const void *a, const void *b)
-{
-    const struct timed *x = a, *y = b;
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    return x->t < y->t ? -1 : x->t > y->t;
-}
-
 /* A line by time, sessions in order. */
 static bool init_line(struct ins_view_run *q)
 {
     const struct ins_history *h = q->s->h;
-    struct timed *by = INS_NEW(struct timed, h->n_txns);
+    struct ins_timed *by = INS_NEW(struct ins_timed, h->n_txns);
     if (!by || !ins_line_init(&q->line, h->n_txns)) {
         ins_free(by);
         return false;
     }
     for (ins_txn t = 0; t < h->n_txns; t++)
-        by[t] = (struct timed){t ? q->when[t] : INT64_MIN, t};
-    qsort(by, h->n_txns, sizeof *by, compare_timed);
+        by[t] = (struct ins_timed){t ? q->when[t] : INT64_MIN, t};
+    ins_timed_sort(by, h->n_txns);
     for (uint32_t i = 0; i < h->n_txns; i++)
         q->line.pos[by[i].t] = i;
     ins_free(by);

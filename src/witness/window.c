@@ -309,15 +309,6 @@ static void fill_ends(struct search *q)
     }
 }
 
-/* The first of its session from t on that counts or may count, or the session's end. */
-static ins_txn next_counted(const struct ins_script *s, uint32_t session, ins_txn t)
-{
-    const ins_txn end = s->h->session_first[session + 1];
-    while (t < end && !s->counts[t] && !s->may_count[t])
-        t++;
-    return t;
-}
-
 /* When t of `session` is expected; `ahead` of its session are in the window already. */
 static int64_t expected(const struct search *q, uint32_t session, ins_txn t,
                         uint32_t ahead)
@@ -354,7 +345,7 @@ static void fill_window(struct search *q, uint32_t size)
             }
         }
         const ins_txn t = q->cursor[best];
-        q->cursor[best] = next_counted(q->s, best, t + 1);
+        q->cursor[best] = ins_script_next(q->s, best, t + 1);
         q->last[best]++;
         q->rank[t] = (uint32_t)q->member.len;
         ins_vec_u32_push(&q->member, t);
@@ -528,7 +519,7 @@ static void finish(struct search *q, ins_txn t)
 {
     const uint32_t session = q->s->h->txn_session[t];
     q->state[t] = DONE;
-    q->next[session] = next_counted(q->s, session, t + 1);
+    q->next[session] = ins_script_next(q->s, session, t + 1);
     q->n_left--;
 }
 
@@ -625,13 +616,13 @@ static void run_again(struct search *q, size_t n)
     memcpy(q->current, s->initial, s->h->n_keys * sizeof *q->current);
     q->n_left = 0;
     for (uint32_t i = 0; i < s->h->n_sessions; i++)
-        q->next[i] = next_counted(s, i, s->h->session_first[i]);
+        q->next[i] = ins_script_next(s, i, s->h->session_first[i]);
     for (size_t i = 0; i < n; i++)
         run_step(q, q->step->at[i] >> 1, !q->how.split || (q->step->at[i] & 1));
     q->n_left = 0;
     for (uint32_t i = 0; i < s->h->n_sessions; i++)
         for (ins_txn t = q->next[i]; t < s->h->session_first[i + 1];
-             t = next_counted(s, i, t + 1))
+             t = ins_script_next(s, i, t + 1))
             q->n_left++;
 }
 
