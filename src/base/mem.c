@@ -11,6 +11,17 @@
 
 enum { HUGE_PAGE = 1 << 21, WORTH_HUGE_PAGES = 1 << 22 };
 
+/* Large arrays are accessed at random: huge pages spare most TLB misses, and most of
+ * the faults when they are filled. */
+static void ask_for_huge_pages(void *p, size_t bytes)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t a = ((uintptr_t)p + page - 1) & ~(page - 1);
+    const uintptr_t b = ((uintptr_t)p + bytes) & ~(page - 1);
+    if (p && bytes >= WORTH_HUGE_PAGES && b > a)
+        (void)madvise((void *)a, b - a, MADV_HUGEPAGE);
+}
+
 void *ins_alloc(size_t count, size_t size)
 {
     size_t bytes;
@@ -18,19 +29,19 @@ void *ins_alloc(size_t count, size_t size)
         return NULL;
     if (bytes < WORTH_HUGE_PAGES)
         return malloc(bytes ? bytes : 1);
-    /* Large arrays are accessed at random: huge pages spare most TLB misses. */
     if (bytes > SIZE_MAX - HUGE_PAGE)
         return NULL;
     void *p =
         aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1));
-    if (p)
-        (void)madvise(p, bytes, MADV_HUGEPAGE);
+    ask_for_huge_pages(p, bytes);
     return p;
 }
 
 void *ins_alloc0(size_t count, size_t size)
 {
-    return calloc(count ? count : 1, size);
+    void *const p = calloc(count ? count : 1, size);
+    ask_for_huge_pages(p, count * size);
+    return p;
 }
 
 void *ins_realloc(void *p, size_t count, size_t size)

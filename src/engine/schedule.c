@@ -358,9 +358,11 @@ bool ins_schedule(struct ins_engine *e, const double *rank, bool whole, uint32_t
 /* Some chains [first, last) of the clocks of what comes after; by thread. */
 struct after {
     const struct ins_engine *e;
+    const uint32_t *row; /* by node: where its clock is while it is needed */
+    uint32_t n_rows;
     unsigned threads;
     uint32_t width;
-    uint32_t *clock; /* n_nodes * width */
+    uint32_t *clock; /* n_rows * width */
     double *rank;    /* what these chains add; whole numbers, so their order is free */
     bool failed;
 };
@@ -368,16 +370,71 @@ struct after {
 /* Room for the clocks of a thread, unless four chains take more. */
 enum { AFTER_BYTES = 128 << 20 };
 
+static void take_row(uint32_t *row, uint32_t v, struct ins_vec_u32 *spare,
+                     uint32_t *n_rows)
+{
+    if (row[v] == INS_NONE)
+        row[v] = spare->len ? spare->at[--spare->len] : (*n_rows)++;
+}
+
+/* Where the clocks go.  One is needed from the last node after its own back to its own,
+ * and the next takes its place: mostly that is a small part of the nodes.  NULL when a
+ * limit is hit. */
+static uint32_t *share_rows(struct ins_engine *e, uint32_t *n_rows)
+{
+    uint32_t *row = INS_NEW(uint32_t, e->n_nodes);
+    struct ins_vec_u32 spare = {0};
+    *n_rows = 0;
+    e->failed |= !row;
+    for (uint32_t v = 0; row && v < e->n_nodes; v++)
+        row[v] = INS_NONE;
+    for (uint32_t i = e->n_nodes; i-- > 0 && !ins_engine_stop(e, i);) {
+        const uint32_t v = e->order[i];
+        struct ins_preds q = ins_preds_of(v);
+        take_row(row, v, &spare, n_rows);
+        for (uint32_t u; (u = ins_preds_next(e, &q)) != INS_NONE;)
+            take_row(row, u, &spare, n_rows);
+        ins_vec_u32_push(&spare, row[v]);
+    }
+    e->failed |= spare.failed != 0;
+    ins_vec_u32_release(&spare);
+    if (!e->failed)
+        return row;
+    ins_free(row);
+    return NULL;
+}
+
+/* What nothing is known to come after has the ends of the chains. */
+static void clear_row(const struct after *a, uint32_t *c, uint32_t first, uint32_t n)
+{
+    for (uint32_t s = 0; s < n; s++)
+        c[s] = ins_chain_end(a->e, first + s) << a->e->split;
+}
+
+/* What chains [first, first + n) say of node v, with what comes after in c. */
+static int64_t rank_of(const struct ins_engine *e, uint32_t v, const uint32_t *c,
+                       uint32_t first, uint32_t n)
+{
+    const uint32_t *const before = ins_clock(e, v) + first;
+    int64_t sum = 0;
+    for (uint32_t s = 0; s < n; s++) {
+        if (before[s])
+            sum += (int64_t)before[s] + 1 - (ins_chain_first(e, first + s) << e->split);
+        sum -= (int64_t)(ins_chain_end(e, first + s) << e->split) - c[s];
+    }
+    return sum;
+}
+
+/* Rows that are free are clear. */
 static void add_ranks(struct after *a, uint32_t first, uint32_t last)
 {
     const struct ins_engine *e = a->e;
     const uint32_t n = last - first;
-    for (uint32_t v = 0; v < e->n_nodes; v++)
-        for (uint32_t s = 0; s < n; s++)
-            a->clock[(size_t)v * n + s] = ins_chain_end(e, first + s) << e->split;
+    for (uint32_t i = 0; i < a->n_rows; i++)
+        clear_row(a, a->clock + (size_t)i * n, first, n);
     for (uint32_t i = e->n_nodes; i-- > 0;) {
         const uint32_t v = e->order[i];
-        uint32_t *const c = a->clock + (size_t)v * n;
+        uint32_t *const c = a->clock + (size_t)a->row[v] * n;
         if (!(i & 1023) && ins_limit_hit(e->limit)) {
             a->failed = true;
             return;
@@ -388,19 +445,12 @@ static void add_ranks(struct after *a, uint32_t first, uint32_t last)
             c[own - first] = ins_stamp(e, v);
         struct ins_preds q = ins_preds_of(v);
         for (uint32_t u; (u = ins_preds_next(e, &q)) != INS_NONE;) {
-            uint32_t *const b = a->clock + (size_t)u * n;
+            uint32_t *const b = a->clock + (size_t)a->row[u] * n;
             for (uint32_t s = 0; s < n; s++)
                 b[s] = b[s] < c[s] ? b[s] : c[s];
         }
-        const uint32_t *const before = ins_clock(e, v) + first;
-        int64_t sum = 0;
-        for (uint32_t s = 0; s < n; s++) {
-            if (before[s])
-                sum += (int64_t)before[s] + 1 -
-                       (ins_chain_first(e, first + s) << e->split);
-            sum -= (int64_t)(ins_chain_end(e, first + s) << e->split) - c[s];
-        }
-        a->rank[v] += (double)sum;
+        a->rank[v] += (double)rank_of(e, v, c, first, n);
+        clear_row(a, c, first, n);
     }
 }
 
@@ -415,10 +465,11 @@ static void rank_part(void *context, unsigned i)
     }
 }
 
-static uint32_t rank_width(const struct ins_engine *e, unsigned threads)
+static uint32_t rank_width(const struct ins_engine *e, uint32_t n_rows,
+                           unsigned threads)
 {
     const uint32_t share = (e->n_chains + threads - 1) / threads;
-    const uint64_t most = AFTER_BYTES / (sizeof(uint32_t) * ((uint64_t)e->n_nodes + 1));
+    const uint64_t most = AFTER_BYTES / (sizeof(uint32_t) * ((uint64_t)n_rows + 1));
     return most >= share ? share : most < 4 ? 4 : (uint32_t)most;
 }
 
@@ -431,12 +482,15 @@ double *ins_rank(struct ins_engine *e)
     unsigned n = e->n_nodes < SMALL ? 1 : ins_threads(e->threads);
     n = n < MAX_PARTS ? n : MAX_PARTS;
     n = n < e->n_chains ? n : e->n_chains ? e->n_chains : 1;
-    const uint32_t width = rank_width(e, n);
-    const size_t cells = (size_t)e->n_nodes * width;
-    bool ok = !ins_limit_memory(
-        e->limit, n * (cells * sizeof(uint32_t) + e->n_nodes * sizeof(double)));
+    uint32_t n_rows;
+    uint32_t *row = share_rows(e, &n_rows);
+    const uint32_t width = rank_width(e, n_rows, n);
+    const size_t cells = (size_t)n_rows * width;
+    bool ok = row && !ins_limit_memory(e->limit, n * (cells * sizeof(uint32_t) +
+                                                      e->n_nodes * sizeof(double)));
     for (unsigned i = 0; i < n && ok; i++) {
-        part[i] = (struct after){.e = e, .threads = n, .width = width};
+        part[i] = (struct after){
+            .e = e, .row = row, .n_rows = n_rows, .threads = n, .width = width};
         part[i].clock = INS_NEW(uint32_t, cells);
         part[i].rank = INS_NEW0(double, e->n_nodes);
         ok = part[i].clock && part[i].rank;
@@ -452,6 +506,7 @@ double *ins_rank(struct ins_engine *e)
         if (i)
             ins_free(part[i].rank);
     }
+    ins_free(row);
     if (ok)
         return rank;
     ins_free(rank);
