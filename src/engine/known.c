@@ -22,18 +22,35 @@ static void anti_links(struct ins_engine *e, uint32_t ver, ins_txn to)
     }
 }
 
+/* By number, without a look at the version. */
+static bool is_version_of(const struct ins_engine *e, uint32_t v, ins_key k)
+{
+    return (v >= e->key_ver[k] && v < e->key_ver[k + 1]) || v == e->n_vers + k;
+}
+
+/* The reads of the writers to come: first where they are, then they. */
+static void fetch_reads(const struct ins_engine *e, uint32_t u)
+{
+    enum { NEAR = 16, FAR = 32 };
+    if (u + FAR >= e->n_vers)
+        return;
+    __builtin_prefetch(&e->read_off[e->ver_txn[u + FAR]]);
+    __builtin_prefetch(&e->read_ver[e->read_off[e->ver_txn[u + NEAR]]]);
+}
+
 static void find_pins(struct ins_engine *e, struct pins *p)
 {
     for (uint32_t v = 0; v < e->n_vers + e->h->n_keys; v++)
         p->next[v] = INS_NONE;
     for (uint32_t u = 0; u < e->n_vers && !ins_engine_stop(e, u); u++) {
         const ins_txn t = e->ver_txn[u];
-        if (e->optional[t] || ins_is_list_key(e->h, e->ver_key[u]))
+        const ins_key k = e->ver_key[u];
+        fetch_reads(e, u);
+        if (e->optional[t] || ins_is_list_key(e->h, k))
             continue;
         for (uint32_t r = e->read_off[t]; r < e->read_off[t + 1]; r++) {
             const uint32_t v = e->read_ver[r];
-            if (v == INS_NONE || ins_ver_key(e, v) != e->ver_key[u] ||
-                ins_is_loose(e, r))
+            if (!is_version_of(e, v, k) || ins_is_loose(e, r))
                 continue;
             if (p->next[v] == INS_NONE)
                 p->next[v] = u;
@@ -56,8 +73,12 @@ static bool chain_is_total(const struct ins_engine *e, const struct pins *p, ins
 
 static void link_chain(struct ins_engine *e, const struct pins *p, ins_key k)
 {
-    for (uint32_t v = e->n_vers + k; p->next[v] != INS_NONE; v = p->next[v])
-        anti_links(e, v, e->ver_txn[p->next[v]]);
+    for (uint32_t v = e->n_vers + k; p->next[v] != INS_NONE; v = p->next[v]) {
+        const uint32_t next = p->next[v], r = e->ver_reader[next];
+        if (r != INS_NONE)
+            __builtin_prefetch(&e->read_txn[r]);
+        anti_links(e, v, e->ver_txn[next]);
+    }
 }
 
 /* ---- lists ---- */

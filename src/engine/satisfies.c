@@ -6,9 +6,14 @@
  * lists whose order is a choice, the contents are run, too. */
 #include "engine/parallel.h"
 
+/* The current version of a key, and where in the order it was committed. */
+struct current {
+    uint32_t ver, at;
+};
+
 struct run {
     const struct ins_engine *e;
-    uint32_t *current;        /* version by key */
+    struct current *current;  /* by key */
     uint32_t *at;             /* position by node */
     struct ins_vec_u64 *list; /* by key: the contents, where key_placed; or NULL */
     bool *failed;
@@ -91,7 +96,7 @@ static bool reads_hold(const struct run *q, ins_txn t)
 {
     const struct ins_engine *e = q->e;
     for (uint32_t r = e->read_off[t]; r < e->read_off[t + 1]; r++) {
-        const uint32_t now = q->current[ins_op_key(e->h, e->read_op[r])];
+        const uint32_t now = q->current[ins_op_key(e->h, e->read_op[r])].ver;
         if (ins_is_loose(e, r)) {
             if (!is_behind_one(q, r))
                 return false;
@@ -106,17 +111,17 @@ static bool reads_hold(const struct run *q, ins_txn t)
     return true;
 }
 
-static bool writes_hold(const struct run *q, ins_txn t)
+/* t commits at position `at`. */
+static bool writes_hold(const struct run *q, ins_txn t, uint32_t at)
 {
     const struct ins_engine *e = q->e;
     const uint32_t begin = q->at[ins_begin_node(e, t)];
     for (uint32_t i = e->write_off[t]; i < e->write_off[t + 1]; i++) {
         const uint32_t v = e->write_ver[i];
-        const uint32_t last = q->current[e->ver_key[v]];
-        if (e->model.apart && last < e->n_vers &&
-            q->at[ins_commit_node(e, e->ver_txn[last])] > begin)
+        struct current *const now = &q->current[e->ver_key[v]];
+        if (e->model.apart && now->ver < e->n_vers && now->at > begin)
             return false;
-        q->current[e->ver_key[v]] = v;
+        *now = (struct current){v, at};
     }
     return true;
 }
@@ -170,7 +175,7 @@ static bool steps_hold(const struct run *q, const uint32_t *order)
             (!reads_hold(q, t) || (q->list && !lists_hold(q, t, false))))
             return false;
         if ((!e->split || (v & 1)) &&
-            (!writes_hold(q, t) || (q->list && !lists_hold(q, t, true))))
+            (!writes_hold(q, t, i) || (q->list && !lists_hold(q, t, true))))
             return false;
     }
     return true;
@@ -183,14 +188,14 @@ bool ins_order_holds(struct ins_engine *e, const uint32_t *order)
     bool ok = false;
     if (ins_one_rw(e))
         return ins_parallel_holds(e, order);
-    q.current = INS_NEW(uint32_t, h->n_keys);
+    q.current = INS_NEW(struct current, h->n_keys);
     q.at = INS_NEW(uint32_t, e->n_nodes);
     q.list = e->has_placed ? INS_NEW0(struct ins_vec_u64, h->n_keys) : NULL;
     if (!q.current || !q.at || (e->has_placed && !q.list)) {
         e->failed = true;
     } else {
         for (ins_key k = 0; k < h->n_keys; k++)
-            q.current[k] = e->n_vers + k;
+            q.current[k] = (struct current){e->n_vers + k, 0};
         for (uint32_t i = 0; i < e->n_nodes; i++)
             q.at[order[i]] = i;
         ok = sessions_hold(&q) && times_hold(&q) && steps_hold(&q, order) &&
