@@ -297,7 +297,7 @@ static enum ins_status check_weak(struct run *c)
 
 static enum ins_status check_rest(struct run *c)
 {
-    struct ins_shared_set shared = {0};
+    struct ins_shared_set shared = {.threads = c->o->threads};
     struct ins_strong_options o = {
         .shared = &shared,
         .limit = c->o->limit,

@@ -91,11 +91,10 @@ uint32_t *ins_likely_order(const struct ins_history *h, const struct ins_limit *
     uint32_t *order = INS_NEW(uint32_t, h->n_txns);
     bool found = false, again = ignored && order;
     for (unsigned i = 0; again && i < ROUNDS && !ins_limit_hit(limit); i++) {
-        struct ins_shared_set shared = {.ignored = ignored};
+        struct ins_shared_set shared = {.threads = threads, .ignored = ignored};
         struct ins_error err = {0};
         struct ins_engine e = {0};
         again = ins_engine_init(&e, &shared, h, INS_SER, limit, &err) == INS_OK;
-        e.threads = threads;
         if (again)
             found = try_order(&e, ignored, order, &again);
         ins_engine_release(&e);

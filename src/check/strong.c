@@ -184,7 +184,6 @@ static enum ins_status decide_level(const struct ins_history *h, enum ins_level 
         ins_engine_init(&j.e, o->shared, h, level, o->limit, err);
     if (st != INS_OK)
         return st;
-    j.e.threads = o->threads;
     j.e.budget = effort == SOME_SEARCH ? SHORT_SEARCH : 0;
     j.order = INS_NEW(uint32_t, j.e.n_nodes);
     l->verdict = j.order ? decide(&j) : INS_UNDECIDED;

@@ -376,7 +376,8 @@ enum ins_status ins_engine_init(struct ins_engine *e, struct ins_shared_set *sha
                                 const struct ins_history *h, enum ins_level level,
                                 struct ins_limit *limit, struct ins_error *err)
 {
-    *e = (struct ins_engine){.h = h, .level = level, .limit = limit};
+    *e = (struct ins_engine){
+        .h = h, .level = level, .limit = limit, .threads = shared->threads};
     e->model = ins_model_of(level);
     e->split = e->model.split;
     e->by_session = sessions_are_chains(e);

@@ -1,5 +1,6 @@
 #include "shared.h"
 
+#include "base/pool.h"
 #include "base/vec.h"
 
 #include <assert.h>
@@ -234,10 +235,12 @@ static bool fill_versions(struct ins_shared *x)
                 const ins_key k = ins_op_key(h, op);
                 const uint32_t v = x->key_ver[k + 1]++;
                 x->ver_txn[v] = t;
-                x->ver_key[v] = k;
                 x->write_ver[x->write_off[t + 1]++] = v;
             }
     }
+    for (ins_key k = 0; k < h->n_keys; k++)
+        for (uint32_t v = x->key_ver[k]; v < x->key_ver[k + 1]; v++)
+            x->ver_key[v] = k;
     return true;
 }
 
@@ -412,9 +415,9 @@ static bool fill_reads(struct ins_shared *x)
     return ok && !x->failed;
 }
 
-static void attach_reader(struct ins_shared *x, uint32_t read, uint32_t ver)
+static void attach_reader(struct ins_shared *x, uint32_t read)
 {
-    x->read_ver[read] = ver;
+    const uint32_t ver = x->read_ver[read];
     if (x->items && ins_is_missed_row(x->h, x->read_op[read]))
         return; /* loose, see engine.h */
     x->read_next[read] = x->ver_reader[ver];
@@ -446,8 +449,62 @@ static bool candidates_of(struct ins_shared *x, uint32_t read, struct ins_vec_u3
     return !out->failed;
 }
 
+/* Some of the reads, for one thread. */
+struct read_part {
+    struct ins_shared *x;
+    uint32_t first, end;
+    bool stopped;
+};
+
+/* The versions of reads to come: first where those of the key begin, then they. */
+static void fetch_versions(const struct ins_shared *x, uint32_t r)
+{
+    enum { NEAR = 8, FAR = 16 };
+    const ins_key far = ins_op_key(x->h, x->read_op[r + FAR]);
+    const ins_key near = ins_op_key(x->h, x->read_op[r + NEAR]);
+    const uint32_t first = x->key_ver[near];
+    __builtin_prefetch(&x->key_ver[far]);
+    __builtin_prefetch(&x->ver_txn[first + (x->key_ver[near + 1] - first) / 2]);
+}
+
+static void find_versions(void *context, unsigned i)
+{
+    enum { AHEAD = 16 };
+    struct read_part *const part = (struct read_part *)context + i;
+    struct ins_shared *const x = part->x;
+    for (uint32_t r = part->first; r < part->end && !part->stopped; r++) {
+        part->stopped = !(r & 255) && ins_limit_hit(x->limit);
+        if (part->end - r > AHEAD)
+            fetch_versions(x, r);
+        if (x->read_from[r] == INS_FROM_AMBIGUOUS)
+            continue;
+        const ins_key k = ins_op_key(x->h, x->read_op[r]);
+        x->read_ver[r] = ins_shared_version(x, k, x->read_from[r]);
+        assert(x->read_ver[r] != INS_NONE);
+    }
+}
+
+/* Those of reads that are not open, slice by slice. */
+static void find_all_versions(struct ins_shared *x)
+{
+    enum { MAX_PARTS = 8, SMALL = 1 << 16 };
+    struct read_part part[MAX_PARTS];
+    unsigned n = x->n_reads < SMALL ? 1 : ins_threads(x->threads);
+    n = n < MAX_PARTS ? n : MAX_PARTS;
+    for (unsigned i = 0; i < n; i++)
+        part[i] = (struct read_part){
+            .x = x,
+            .first = (uint32_t)((uint64_t)x->n_reads * i / n),
+            .end = (uint32_t)((uint64_t)x->n_reads * (i + 1) / n),
+        };
+    ins_parallel(n, find_versions, part);
+    for (unsigned i = 0; i < n; i++)
+        x->failed |= part[i].stopped;
+}
+
 static bool resolve_reads(struct ins_shared *x)
 {
+    enum { AHEAD = 16 };
     struct ins_vec_u32 cand = {0};
     uint32_t n = 0;
     x->open_read = INS_NEW(uint32_t, x->n_open_read);
@@ -456,12 +513,13 @@ static bool resolve_reads(struct ins_shared *x)
     if (!x->open_read || !x->open_off || !x->open_live)
         return false;
     x->open_off[0] = 0;
+    find_all_versions(x);
     for (uint32_t r = x->n_reads; r-- > 0 && !stop(x, r);) {
-        if (x->read_from[r] != INS_FROM_AMBIGUOUS) {
-            const ins_key k = ins_op_key(x->h, x->read_op[r]);
-            const uint32_t v = ins_shared_version(x, k, x->read_from[r]);
-            assert(v != INS_NONE);
-            attach_reader(x, r, v);
+        const uint32_t ahead = r < AHEAD ? INS_NONE : x->read_ver[r - AHEAD];
+        if (ahead != INS_NONE)
+            __builtin_prefetch(&x->ver_reader[ahead], 1);
+        if (x->read_ver[r] != INS_NONE) {
+            attach_reader(x, r);
             continue;
         }
         x->open_read[n] = r;
@@ -508,9 +566,10 @@ static bool fill(struct ins_shared *x)
            fill_reads(x) && resolve_reads(x);
 }
 
-static struct ins_shared *shared_new(const struct ins_history *h,
-                                     const struct ins_model *m, const uint8_t *ignored,
-                                     struct ins_limit *limit, struct ins_error *err)
+static struct ins_shared *shared_new(const struct ins_shared_set *all,
+                                     const struct ins_history *h,
+                                     const struct ins_model *m, struct ins_limit *limit,
+                                     struct ins_error *err)
 {
     if (ins_limit_room(limit, bytes_needed(h), err) != INS_OK)
         return NULL;
@@ -521,7 +580,8 @@ static struct ins_shared *shared_new(const struct ins_history *h,
         x->own_reads = m->own_reads;
         x->repeatable = m->repeatable;
         x->items = m->items;
-        x->ignored = ignored;
+        x->ignored = all->ignored;
+        x->threads = all->threads;
         if (fill(x))
             return x;
     }
@@ -539,7 +599,7 @@ const struct ins_shared *ins_shared_get(struct ins_shared_set *all,
     struct ins_shared **x =
         m->items ? &all->items : &all->at[m->own_reads][m->repeatable];
     if (!*x)
-        *x = shared_new(h, m, all->ignored, limit, err);
+        *x = shared_new(all, h, m, limit, err);
     assert(!*x || (*x)->h == h);
     return *x;
 }

@@ -14,6 +14,7 @@
 struct ins_shared {
     const struct ins_history *h;
     struct ins_limit *limit; /* while it is built */
+    unsigned threads;        /* to use then, 0: as many as there are processors */
     bool failed;
     bool own_reads, repeatable, items; /* as in the model of its levels */
     const uint8_t *ignored;            /* as in the set */
@@ -53,6 +54,7 @@ struct ins_shared {
 /* Those of a history, by own_reads and repeatable, and for levels with `items`; zeroed
  * before the first call. */
 struct ins_shared_set {
+    unsigned threads; /* to use, 0: as many as there are processors */
     struct ins_shared *at[2][2];
     struct ins_shared *items;
     const uint8_t *ignored; /* by transaction: its reads are left out; NULL: of none.
