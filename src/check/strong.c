@@ -26,7 +26,7 @@ struct job {
     const struct ins_strong_options *o;
     struct ins_result *r;
     struct ins_engine e;
-    uint32_t *order; /* the answer, or where a schedule is tried */
+    uint32_t *order; /* where a schedule is tried, once that is needed */
     enum ins_verdict verdict;
     enum effort effort;
 };
@@ -73,14 +73,14 @@ static enum ins_verdict fail_with_read(struct job *j)
     return v;
 }
 
-static enum ins_verdict pass_with_order(struct job *j)
+static enum ins_verdict pass_with_order(struct job *j, const uint32_t *order)
 {
     if (j->o->certificate) {
         struct ins_certificate *c = ins_certificate_get(j->r, j->e.h);
         if (c && ins_one_rw(&j->e))
-            ins_certificate_choices(c, &j->e, j->order, j->e.source);
+            ins_certificate_choices(c, &j->e, order, j->e.source);
         else if (c)
-            ins_certificate_order(c, &j->e, j->order);
+            ins_certificate_order(c, &j->e, order);
     }
     return INS_PASS;
 }
@@ -119,7 +119,7 @@ static enum ins_verdict search(struct job *j)
     struct ins_problem p = {0};
     enum ins_verdict v = ins_search(&j->e, j->order, &p);
     if (v == INS_PASS)
-        v = pass_with_order(j);
+        v = pass_with_order(j, j->order);
     else if (v == INS_FAIL)
         v = ins_fail_with_search(&j->e, &p, j->r, j->o->certificate);
     ins_problem_release(&p);
@@ -146,8 +146,17 @@ static enum ins_verdict search_further(struct job *j, struct ins_vec_u32 *cycle)
     const bool ok = ins_schedule(e, rank, true, j->order);
     ins_free(rank);
     if (ok)
-        return pass_with_order(j);
+        return pass_with_order(j, j->order);
     return search(j);
+}
+
+/* Not what the history fixes alone: by recorded times, then by what follows. */
+static enum ins_verdict look_further(struct job *j, struct ins_vec_u32 *cycle)
+{
+    j->order = INS_NEW(uint32_t, j->e.n_nodes);
+    if (!j->order)
+        return INS_UNDECIDED;
+    return try_times(j) ? pass_with_order(j, j->order) : search_further(j, cycle);
 }
 
 static enum ins_verdict decide(struct job *j)
@@ -160,12 +169,10 @@ static enum ins_verdict decide(struct job *j)
         v = fail_with_cycle(j, &cycle);
     } else if (e->failed) {
         v = INS_UNDECIDED;
+    } else if (!e->n_keys_open && ins_order_holds(e, e->order)) {
+        v = pass_with_order(j, e->order);
     } else {
-        memcpy(j->order, e->order, e->n_nodes * sizeof *j->order);
-        if ((!e->n_keys_open && ins_order_holds(e, j->order)) || try_times(j))
-            v = pass_with_order(j);
-        else
-            v = search_further(j, &cycle);
+        v = look_further(j, &cycle);
     }
     ins_vec_u32_release(&cycle);
     return v;
@@ -185,8 +192,7 @@ static enum ins_status decide_level(const struct ins_history *h, enum ins_level 
     if (st != INS_OK)
         return st;
     j.e.budget = effort == SOME_SEARCH ? SHORT_SEARCH : 0;
-    j.order = INS_NEW(uint32_t, j.e.n_nodes);
-    l->verdict = j.order ? decide(&j) : INS_UNDECIDED;
+    l->verdict = decide(&j);
     if (effort != ALL_SEARCH && l->verdict == INS_UNDECIDED)
         l->verdict = INS_NOT_ASKED;
     if (l->verdict == INS_UNDECIDED && !l->why)

@@ -14,7 +14,7 @@ struct current {
 struct run {
     const struct ins_engine *e;
     struct current *current;  /* by key */
-    uint32_t *at;             /* position by node */
+    const uint32_t *at;       /* position by node */
     struct ins_vec_u64 *list; /* by key: the contents, where key_placed; or NULL */
     bool *failed;
 };
@@ -189,15 +189,16 @@ bool ins_order_holds(struct ins_engine *e, const uint32_t *order)
     if (ins_one_rw(e))
         return ins_parallel_holds(e, order);
     q.current = INS_NEW(struct current, h->n_keys);
-    q.at = INS_NEW(uint32_t, e->n_nodes);
+    uint32_t *own = order == e->order ? NULL : INS_NEW(uint32_t, e->n_nodes);
+    q.at = order == e->order ? e->pos : own;
     q.list = e->has_placed ? INS_NEW0(struct ins_vec_u64, h->n_keys) : NULL;
     if (!q.current || !q.at || (e->has_placed && !q.list)) {
         e->failed = true;
     } else {
         for (ins_key k = 0; k < h->n_keys; k++)
             q.current[k] = (struct current){e->n_vers + k, 0};
-        for (uint32_t i = 0; i < e->n_nodes; i++)
-            q.at[order[i]] = i;
+        for (uint32_t i = 0; own && i < e->n_nodes; i++)
+            own[order[i]] = i;
         ok = sessions_hold(&q) && times_hold(&q) && steps_hold(&q, order) &&
              ins_lists_hold(e, order) && !e->failed;
     }
@@ -205,6 +206,6 @@ bool ins_order_holds(struct ins_engine *e, const uint32_t *order)
         ins_vec_u64_release(&q.list[k]);
     ins_free(q.list);
     ins_free(q.current);
-    ins_free(q.at);
+    ins_free(own);
     return ok;
 }
