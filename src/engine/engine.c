@@ -358,17 +358,18 @@ static bool fill_own(struct ins_engine *e)
     const bool open = e->n_open_read != 0;
     e->read_ver = open ? copy(x->read_ver, e->n_reads) : x->read_ver;
     e->read_next = open ? copy(x->read_next, e->n_reads) : x->read_next;
-    e->read_link = INS_NEW(uint32_t, e->n_reads);
+    e->read_link = open ? INS_NEW(uint32_t, e->n_reads) : NULL;
     e->ver_reader = open ? copy(x->ver_reader, vers) : x->ver_reader;
     e->open_live = copy(x->open_live, e->n_open_read);
     e->open_cand = copy(x->open_cand, x->open_off[e->n_open_read]);
     if (!e->optional || !e->chosen || !e->definite_since || !e->read_ver ||
-        !e->read_next || !e->read_link || !e->ver_reader || !e->open_live ||
+        !e->read_next || (open && !e->read_link) || !e->ver_reader || !e->open_live ||
         !e->open_cand || (!e->by_session && !ungroup(e)))
         return false;
     memcpy(e->optional, x->optional, h->n_txns * sizeof *e->optional);
     memset(e->definite_since, 0xff, h->n_txns * sizeof *e->definite_since);
-    memset(e->read_link, 0xff, e->n_reads * sizeof *e->read_link);
+    if (open)
+        memset(e->read_link, 0xff, e->n_reads * sizeof *e->read_link);
     return !ins_limit_hit(e->limit);
 }
 

@@ -84,11 +84,10 @@ struct ins_engine {
 
     uint32_t n_reads;
     const uint32_t *read_off, *read_op, *read_txn, *read_from;
-    uint32_t *read_ver;  /* its version, INS_NONE while it is open */
-    uint32_t *read_next; /* the next reader of the same version */
-    uint32_t
-        *read_link;  /* of one that was resolved: its INS_LINK_FROM, else INS_NONE */
-    uint32_t n_open; /* reads that are open */
+    uint32_t *read_ver;        /* its version, INS_NONE while it is open */
+    uint32_t *read_next;       /* the next reader of the same version */
+    uint32_t *read_link;       /* see ins_read_link; NULL where no read was open */
+    uint32_t n_open;           /* reads that are open */
     const uint32_t *open_read; /* those that were so at the start */
     uint32_t n_open_read;
     /* Candidates of open_read[i]: versions open_cand[open_off[i]] .. with the dead ones
@@ -245,6 +244,12 @@ static inline bool ins_engine_present(const struct ins_engine *e, ins_txn t)
 {
     return t != INS_INIT &&
            (ins_counted(e->h, t) || e->optional[t] || e->definite_since[t] != INS_NONE);
+}
+
+/* Of a read that was resolved: its INS_LINK_FROM, else INS_NONE. */
+static inline uint32_t ins_read_link(const struct ins_engine *e, uint32_t read)
+{
+    return e->read_link ? e->read_link[read] : INS_NONE;
 }
 
 /* The number of a read among the open ones. */

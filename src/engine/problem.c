@@ -237,8 +237,8 @@ bool ins_problem_after(struct ins_problem *p, uint32_t i, uint32_t place, uint32
 
 bool ins_problem_initial(struct ins_problem *p, uint32_t r, uint32_t ver)
 {
-    if (p->e->read_link[r] != INS_NONE)
-        ins_vec_u32_push(&p->resolved, p->e->read_link[r]);
+    if (ins_read_link(p->e, r) != INS_NONE)
+        ins_vec_u32_push(&p->resolved, ins_read_link(p->e, r));
     p->failed |= p->resolved.failed != 0;
     return require_after(p, 0, p->e->read_txn[r], ver);
 }

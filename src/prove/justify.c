@@ -168,7 +168,7 @@ static void need_read(const struct ins_engine *e, const struct ins_link *l,
     const uint32_t kind = l->why & INS_LINK_KIND;
     if (kind != INS_LINK_ANTI && kind != INS_LINK_OVER && kind != INS_LINK_PIN)
         return;
-    const uint32_t link = e->read_link[l->why & ~INS_LINK_KIND];
+    const uint32_t link = ins_read_link(e, l->why & ~INS_LINK_KIND);
     if (link == INS_NONE || needed[link])
         return;
     needed[link] = 1;

@@ -47,8 +47,8 @@ static void need_readers(const struct ins_refutation *q, uint32_t ver,
 {
     const struct ins_engine *e = q->e;
     for (uint32_t r = e->ver_reader[ver]; r != INS_NONE; r = e->read_next[r])
-        if (e->read_link[r] != INS_NONE)
-            ins_vec_u32_push(need, e->read_link[r]);
+        if (ins_read_link(e, r) != INS_NONE)
+            ins_vec_u32_push(need, ins_read_link(e, r));
 }
 
 /* So does the place of whom a list is from. */
@@ -58,8 +58,8 @@ static void need_sources(const struct ins_refutation *q, struct ins_vec_u32 *nee
     for (uint32_t i = 0; e->has_placed && i < e->n_open_read; i++) {
         const uint32_t r = e->open_read[i];
         if (e->key_placed[ins_op_key(e->h, e->read_op[r])] &&
-            e->read_link[r] != INS_NONE)
-            ins_vec_u32_push(need, e->read_link[r]);
+            ins_read_link(e, r) != INS_NONE)
+            ins_vec_u32_push(need, ins_read_link(e, r));
     }
 }
 
@@ -74,8 +74,8 @@ static void need_loops(const struct ins_refutation *q, struct ins_vec_u32 *need)
             if (q->p->loop_edge.at[info->number + j].link != INS_NONE)
                 ins_vec_u32_push(need, q->p->loop_edge.at[info->number + j].link);
         const uint32_t read = q->p->loop_edge.at[info->number + info->pos - 1].missed;
-        if (q->e->read_link[read] != INS_NONE)
-            ins_vec_u32_push(need, q->e->read_link[read]);
+        if (ins_read_link(q->e, read) != INS_NONE)
+            ins_vec_u32_push(need, ins_read_link(q->e, read));
     }
 }
 
