@@ -12,6 +12,7 @@ struct search {
     struct ins_problem *p;
     uint32_t *order, *pos;
     uint32_t *current;        /* by key: version */
+    uint32_t *since;          /* by key: the position at which that was committed */
     uint32_t *previous;       /* by version: the one before it in the run */
     uint8_t *chosen_read;     /* by place of a candidate: chosen by the solver */
     bool solved;              /* the solver has spoken: choices are in chosen_read */
@@ -97,14 +98,17 @@ static void check_commit(struct search *s, ins_txn t)
     const uint32_t begin = s->pos[ins_begin_node(e, t)];
     for (uint32_t i = e->write_off[t]; i < e->write_off[t + 1]; i++) {
         const uint32_t v = e->write_ver[i];
-        const uint32_t last = s->current[e->ver_key[v]];
-        for (uint32_t u = last; e->model.apart && u < e->n_vers; u = s->previous[u]) {
-            if (s->pos[ins_commit_node(e, e->ver_txn[u])] < begin)
-                break;
+        const ins_key k = e->ver_key[v];
+        const uint32_t last = s->current[k];
+        uint32_t at = s->since[k];
+        for (uint32_t u = last; e->model.apart && u < e->n_vers && at >= begin;) {
             want_order(s, u, v);
+            u = s->previous[u];
+            at = u < e->n_vers ? s->pos[ins_commit_node(e, e->ver_txn[u])] : 0;
         }
         s->previous[v] = last;
-        s->current[e->ver_key[v]] = v;
+        s->current[k] = v;
+        s->since[k] = s->pos[ins_commit_node(e, t)];
     }
 }
 
@@ -115,7 +119,7 @@ static void find_violations(struct search *s)
     const struct ins_engine *e = s->e;
     s->found = 0;
     for (ins_key k = 0; k < e->h->n_keys; k++)
-        s->current[k] = e->n_vers + k;
+        s->current[k] = e->n_vers + k; /* since[k] is not asked for */
     for (uint32_t i = 0; i < e->n_nodes; i++)
         s->pos[s->order[i]] = i;
     for (uint32_t i = 0; i < e->n_nodes; i++) {
@@ -332,11 +336,12 @@ enum ins_verdict ins_search(struct ins_engine *e, uint32_t *order,
     const uint32_t places = e->n_open_read ? e->open_off[e->n_open_read] : 0;
     s.pos = INS_NEW(uint32_t, e->n_nodes);
     s.current = INS_NEW(uint32_t, e->h->n_keys);
+    s.since = INS_NEW0(uint32_t, e->h->n_keys);
     s.previous = INS_NEW(uint32_t, e->n_vers);
     s.chosen_read = INS_NEW0(uint8_t, places);
     s.number = INS_NEW(uint32_t, e->n_nodes); /* without it: the whole graph */
     enum ins_verdict v = INS_UNDECIDED;
-    if (s.pos && s.current && s.previous && s.chosen_read) {
+    if (s.pos && s.current && s.since && s.previous && s.chosen_read) {
         for (uint32_t i = 0; i < e->n_nodes; i++)
             s.pos[order[i]] = i;
         if (ins_problem_init(p, e, s.pos))
@@ -346,6 +351,7 @@ enum ins_verdict ins_search(struct ins_engine *e, uint32_t *order,
     }
     ins_free(s.pos);
     ins_free(s.current);
+    ins_free(s.since);
     ins_free(s.previous);
     ins_free(s.chosen_read);
     ins_free(s.number);
