@@ -28,6 +28,8 @@ struct hunt {
     ins_txn *seer;  /* and who that was */
     int64_t *began; /* and their last begin */
     uint32_t *by_key_off, *by_key; /* reads by key, in the order of their begins */
+    int64_t *begin;                /* by place in by_key: that begin */
+    int64_t *written; /* and the end of who wrote what was read; see may_be_older */
     /* for the commit that is looked at */
     uint32_t *stamp, *root, turn; /* by version */
     uint8_t *sight;
@@ -37,11 +39,6 @@ struct hunt {
     uint64_t steps;
     struct ins_vec_lost *lost;
 };
-
-static int64_t begin_of(const struct hunt *s, uint32_t read)
-{
-    return s->f->h->txn_begin[s->f->read_txn[read]];
-}
 
 static bool is_below(const struct hunt *s, uint32_t version, uint32_t top)
 {
@@ -81,6 +78,15 @@ static void walk_tree(struct hunt *s, uint32_t *stack)
     }
 }
 
+/* When `version` was there for all who begin later; INT64_MAX when nobody knows. */
+static int64_t written_by(const struct ins_survey_facts *f, uint32_t version)
+{
+    const ins_txn t = ins_survey_writer(f, version);
+    if (t == INS_INIT)
+        return INT64_MIN;
+    return ins_has_end(f->h, t) ? f->h->txn_end[t] : INT64_MAX;
+}
+
 /* Only who has a begin can have begun later. */
 static void sort_reads(struct hunt *s)
 {
@@ -101,8 +107,13 @@ static void sort_reads(struct hunt *s)
         s->by_key_off[k + 2] += s->by_key_off[k + 1];
     for (uint32_t i = 0; i < f->n_timed; i++) {
         const ins_txn t = f->by_begin[i];
-        for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++)
-            s->by_key[s->by_key_off[f->version_key[f->read_version[r]] + 1]++] = r;
+        for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++) {
+            const uint32_t version = f->read_version[r];
+            const uint32_t at = s->by_key_off[f->version_key[version] + 1]++;
+            s->by_key[at] = r;
+            s->begin[at] = f->h->txn_begin[t];
+            s->written[at] = written_by(f, version);
+        }
     }
 }
 
@@ -110,7 +121,7 @@ static bool hunt_init(struct hunt *s)
 {
     const struct ins_survey_facts *f = s->f;
     const uint32_t n = f->n_versions;
-    if (ins_limit_memory(s->limit, 53 * (uint64_t)n + 8 * (uint64_t)f->n_reads))
+    if (ins_limit_memory(s->limit, 53 * (uint64_t)n + 24 * (uint64_t)f->n_reads))
         return false;
     s->enter = INS_NEW(uint32_t, n);
     s->leave = INS_NEW(uint32_t, n);
@@ -119,12 +130,15 @@ static bool hunt_init(struct hunt *s)
     s->began = INS_NEW(int64_t, n);
     s->by_key_off = INS_NEW0(uint32_t, (size_t)f->h->n_keys + 2);
     s->by_key = INS_NEW(uint32_t, f->n_reads);
+    s->begin = INS_NEW(int64_t, f->n_reads);
+    s->written = INS_NEW(int64_t, f->n_reads);
     s->stamp = INS_NEW0(uint32_t, n);
     s->root = INS_NEW(uint32_t, n);
     s->sight = INS_NEW(uint8_t, n);
     s->counted = INS_NEW0(uint32_t, f->h->n_txns);
     if (!s->enter || !s->leave || !s->seen || !s->seer || !s->began || !s->by_key_off ||
-        !s->by_key || !s->stamp || !s->root || !s->sight || !s->counted)
+        !s->by_key || !s->begin || !s->written || !s->stamp || !s->root || !s->sight ||
+        !s->counted)
         return false;
     for (uint32_t v = 0; v < n; v++)
         s->seen[v] = s->began[v] = INT64_MIN;
@@ -135,8 +149,9 @@ static bool hunt_init(struct hunt *s)
 
 static void hunt_release(struct hunt *s)
 {
-    void *all[] = {s->enter,  s->leave, s->seen, s->seer,  s->began,  s->by_key_off,
-                   s->by_key, s->stamp, s->root, s->sight, s->counted};
+    void *all[] = {s->enter,      s->leave,  s->seen,   s->seer,    s->began,
+                   s->by_key_off, s->by_key, s->begin,  s->written, s->stamp,
+                   s->root,       s->sight,  s->counted};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
 }
@@ -193,7 +208,7 @@ static uint32_t first_later(const struct hunt *s, ins_key k)
     uint32_t lo = s->by_key_off[k], hi = s->by_key_off[k + 1];
     while (lo < hi) {
         const uint32_t mid = lo + (hi - lo) / 2;
-        if (begin_of(s, s->by_key[mid]) <= s->after)
+        if (s->begin[mid] <= s->after)
             lo = mid + 1;
         else
             hi = mid;
@@ -201,21 +216,43 @@ static uint32_t first_later(const struct hunt *s, ins_key k)
     return lo;
 }
 
-/* The first who missed v; INS_NONE when somebody saw it or nobody missed it. */
+/* Is it possible that one of these reads, places in by_key, is of a version older than
+ * v?  Above a version that was written without reading stands the initial one alone, so
+ * that times tell; this rules out nearly all commits. */
+static bool may_be_older(const struct hunt *s, ins_txn w, uint32_t v, uint32_t first,
+                         uint32_t end)
+{
+    const struct ins_survey_facts *f = s->f;
+    const int64_t begin = f->h->txn_begin[w];
+    if (f->parent[v] < f->n_written || ins_is_list_key(f->h, f->version_key[v]) ||
+        begin == INS_NO_TIME)
+        return true;
+    for (uint32_t i = first; i < end; i++)
+        if (s->written[i] < begin)
+            return true;
+    return false;
+}
+
+/* The first who missed v, a place in by_key; INS_NONE when somebody saw it or nobody
+ * missed it. */
 static uint32_t first_miss(struct hunt *s, ins_txn w, uint32_t v)
 {
     const struct ins_survey_facts *f = s->f;
     const ins_key k = f->version_key[v];
-    const uint32_t first = first_later(s, k), end = s->by_key_off[k + 1];
-    for (uint32_t i = first; i < end && i - first < MOST_BEFORE_MISS; i++) {
-        if (s->f->read_txn[s->by_key[i]] == w)
+    const uint32_t first = first_later(s, k), all = s->by_key_off[k + 1];
+    const uint32_t end =
+        all - first < MOST_BEFORE_MISS ? all : first + MOST_BEFORE_MISS;
+    if (!may_be_older(s, w, v, first, end))
+        return INS_NONE;
+    for (uint32_t i = first; i < end; i++) {
+        if (f->read_txn[s->by_key[i]] == w)
             continue;
         uint32_t root;
         const enum sight sight = sight_of(s, f->read_version[s->by_key[i]], v, &root);
         if (sight == SEES)
             return INS_NONE;
         if (sight == OLDER)
-            return s->by_key[i];
+            return i;
     }
     return INS_NONE;
 }
@@ -291,7 +328,7 @@ static bool is_suspect(struct hunt *s, ins_txn w, struct ins_lost_commit *l)
     for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1] && !looked; i++) {
         const ins_key k = f->version_key[f->write[i]];
         const uint32_t n = s->by_key_off[k + 1];
-        looked = n > s->by_key_off[k] && begin_of(s, s->by_key[n - 1]) > s->after;
+        looked = n > s->by_key_off[k] && s->begin[n - 1] > s->after;
     }
     return looked;
 }
@@ -307,15 +344,15 @@ static void look_at(struct hunt *s, ins_txn w)
     s->turn++;
     for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++) {
         const uint32_t m = first_miss(s, w, f->write[i]);
-        if (m != INS_NONE && (miss == INS_NONE || begin_of(s, m) < begin_of(s, miss))) {
+        if (m != INS_NONE && (miss == INS_NONE || s->begin[m] < s->begin[miss])) {
             miss = m;
             l.version = f->write[i];
         }
     }
     if (miss == INS_NONE)
         return;
-    l.reader = f->read_txn[miss];
-    l.read = miss;
+    l.read = s->by_key[miss];
+    l.reader = f->read_txn[l.read];
     for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++)
         if (!is_unseen(s, w, f->write[i], l.reader, &l.misses))
             return;
