@@ -131,7 +131,7 @@ static void cut_circles(struct ins_survey_facts *f, uint8_t *mark)
     }
 }
 
-static bool reads_version(const struct ins_survey_facts *f, ins_txn t, uint32_t version)
+bool ins_survey_reads(const struct ins_survey_facts *f, ins_txn t, uint32_t version)
 {
     for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++)
         if (f->read_version[r] == version)
@@ -179,7 +179,7 @@ static void parents_of_list(struct ins_survey_facts *f, ins_key k,
         if (f->parent[i] == INS_NONE)
             f->parent[i] = top; /* no list shows it: it is behind the longest */
     for (uint64_t i = h->key_writer_off[k]; i < h->key_writer_off[k + 1]; i++)
-        f->reads_parent[i] = reads_version(f, h->key_writer[i], f->parent[i]);
+        f->reads_parent[i] = ins_survey_reads(f, h->key_writer[i], f->parent[i]);
 }
 
 static bool fill_tree(struct ins_survey_facts *f, struct ins_vec_u32 *crossed)

@@ -57,6 +57,9 @@ static inline ins_txn ins_survey_writer(const struct ins_survey_facts *f,
 /* The version of k that t writes, or INS_NONE. */
 uint32_t ins_survey_version(const struct ins_survey_facts *f, ins_txn t, ins_key k);
 
+/* Does t read `version`? */
+bool ins_survey_reads(const struct ins_survey_facts *f, ins_txn t, uint32_t version);
+
 /* How many appends of list k's known order the longest read shows. */
 uint64_t ins_survey_shown(const struct ins_survey_facts *f, ins_key k);
 
