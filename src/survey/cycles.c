@@ -5,7 +5,7 @@
 #include "cycles.h"
 
 #include "base/mem.h"
-#include "survey/links.h"
+#include "survey/sieve.h"
 
 #include <string.h>
 
@@ -37,6 +37,12 @@ enum {
     OPEN_RW = 2048 /* the first of those is an RW */
 };
 
+/* An edge of these types makes a cycle one of the suffix. */
+static const unsigned needed_of[INS_N_ORDERS] = {
+    [INS_PROCESS] = INS_ARC(INS_ARC_SO),
+    [INS_REALTIME] = INS_ARC(INS_ARC_RT),
+};
+
 struct visit {
     uint32_t node, parent, link;
     uint16_t met;
@@ -59,12 +65,14 @@ struct ins_survey_graph {
     struct ins_limit *limit;
     struct ins_links in;
     struct ins_components now_in; /* with the edges that count now */
+    uint32_t *may;                /* by node: kinds of cycles; see sieve.h */
     /* search */
     struct ins_vec_visit visit;
     struct ins_vec_u32 now, next;
     uint64_t *seen;  /* by hash: number of the search, node, what was met */
     uint32_t search; /* its number: what was seen in others does not count */
     uint64_t work;
+    bool only_rw;     /* the first edge is to be an RW */
     bool crooked;     /* a way was found, but it is no proper cycle */
     uint8_t *on_path; /* by node */
     struct ins_vec_visit path;
@@ -101,7 +109,8 @@ bool ins_survey_graph_components(struct ins_survey_graph *g, enum ins_suffix suf
     const bool ok = outline_of(g, arcs_of[suffix], &o) &&
                     ins_components_init(&g->now_in, &o, g->limit);
     ins_outline_release(&o);
-    return ok;
+    return ok && (!g->now_in.n || ins_sieve(&g->in, arcs_of[suffix], needed_of[suffix],
+                                            g->may, g->limit));
 }
 
 uint32_t ins_survey_graph_n_components(const struct ins_survey_graph *g)
@@ -127,7 +136,8 @@ struct ins_survey_graph *ins_survey_graph_new(const struct ins_survey_facts *f,
     if (ok && g->in.link) {
         g->on_path = INS_NEW0(uint8_t, g->in.n_nodes);
         g->seen = INS_NEW0(uint64_t, (size_t)1 << SEEN_BITS);
-        ok = g->on_path && g->seen;
+        g->may = INS_NEW(uint32_t, g->in.n_nodes);
+        ok = g->on_path && g->seen && g->may;
     }
     if (!ok) {
         ins_survey_graph_free(g);
@@ -143,6 +153,7 @@ void ins_survey_graph_free(struct ins_survey_graph *g)
     ins_links_release(&g->in);
     ins_components_release(&g->now_in);
     ins_free(g->on_path);
+    ins_free(g->may);
     ins_vec_visit_release(&g->path);
     ins_vec_u64_release(&g->turn);
     ins_vec_visit_release(&g->visit);
@@ -305,7 +316,7 @@ static enum ins_edge_type edge_type(enum ins_arc_type type)
 /* The way to visit `last`, and then by link `closing` back to the start, as edges
  * between transactions.  False when it meets a transaction twice. */
 static bool take_path(const struct ins_survey_graph *g, const struct visit *visit,
-                      uint32_t last, const struct ins_link *closing,
+                      uint32_t last, const struct ins_survey_link *closing,
                       struct ins_vec_arc *cycle)
 {
     const uint32_t n = g->in.n_txns;
@@ -316,7 +327,7 @@ static bool take_path(const struct ins_survey_graph *g, const struct visit *visi
     ins_txn from = g->in.node[visit[0].node];
     struct ins_survey_arc open = {.from = INS_NONE};
     for (size_t i = way.len + 1; i-- > 0;) {
-        const struct ins_link *l = i ? &g->in.link[way.at[i - 1]] : closing;
+        const struct ins_survey_link *l = i ? &g->in.link[way.at[i - 1]] : closing;
         if (!is_free(l->type))
             open = (struct ins_survey_arc){from, INS_NONE, edge_type(l->type), l->what,
                                            l->version};
@@ -389,7 +400,7 @@ struct shape {
 
 /* Is the closed way a cycle of the kind, when it is written as briefly as can be? */
 static bool accept(struct ins_survey_graph *g, const struct visit *visit, uint32_t last,
-                   const struct ins_link *closing, struct shape shape,
+                   const struct ins_survey_link *closing, struct shape shape,
                    struct ins_vec_arc *cycle)
 {
     unsigned met = 0;
@@ -402,13 +413,21 @@ static bool accept(struct ins_survey_graph *g, const struct visit *visit, uint32
            !has_lost_update(g->f, cycle);
 }
 
+/* Can a cycle of the kind in component c go through v? */
+static bool is_on_way(const struct ins_survey_graph *g, uint32_t v, uint32_t c,
+                      enum ins_kind kind)
+{
+    return g->now_in.of[v] == c && g->may[v] >> kind & 1;
+}
+
 /* ---- pairs ---- */
 
 /* Do the two edges, from node v and back, make a cycle of the kind?  Then it is in
  * *cycle. */
 static bool is_pair(const struct ins_survey_graph *g, uint32_t v,
-                    const struct ins_link *there, const struct ins_link *back,
-                    struct shape shape, struct ins_vec_arc *cycle)
+                    const struct ins_survey_link *there,
+                    const struct ins_survey_link *back, struct shape shape,
+                    struct ins_vec_arc *cycle)
 {
     const ins_txn t = g->in.node[v], u = g->in.node[there->to];
     const unsigned met =
@@ -428,7 +447,7 @@ static bool is_pair(const struct ins_survey_graph *g, uint32_t v,
 
 /* Does some edge back from where link l of node v leads close a cycle of the kind? */
 static bool closes_pair(struct ins_survey_graph *g, uint32_t v,
-                        const struct ins_link *l, enum ins_kind kind,
+                        const struct ins_survey_link *l, enum ins_kind kind,
                         enum ins_suffix suffix, struct ins_vec_arc *cycle)
 {
     const struct ins_history *h = g->f->h;
@@ -437,11 +456,13 @@ static bool closes_pair(struct ins_survey_graph *g, uint32_t v,
     const struct shape shape = {kind, suffix};
     if (suffix == INS_REALTIME)
         return ins_ended_before(h, u, t) &&
-               is_pair(g, v, l, &(struct ins_link){v, INS_NONE, INS_NONE, INS_ARC_RT},
+               is_pair(g, v, l,
+                       &(struct ins_survey_link){v, INS_NONE, INS_NONE, INS_ARC_RT},
                        shape, cycle);
     if (suffix == INS_PROCESS)
         return h->txn_session[u] == h->txn_session[t] && u < t &&
-               is_pair(g, v, l, &(struct ins_link){v, INS_NONE, INS_NONE, INS_ARC_SO},
+               is_pair(g, v, l,
+                       &(struct ins_survey_link){v, INS_NONE, INS_NONE, INS_ARC_SO},
                        shape, cycle);
     for (uint64_t e = g->in.off[l->to]; e < g->in.off[l->to + 1]; e++) {
         g->work++;
@@ -461,10 +482,11 @@ static bool find_pair(struct ins_survey_graph *g, uint32_t c, enum ins_kind kind
     for (uint32_t i = g->now_in.first.at[c];
          i < g->now_in.first.at[c + 1] && g->work < MOST_WORK; i++) {
         const uint32_t v = g->now_in.member.at[i];
-        for (uint64_t e = g->in.off[v]; e < g->in.off[v + 1]; e++) {
-            const struct ins_link *l = &g->in.link[e];
+        for (uint64_t e = g->in.off[v]; g->may[v] >> kind & 1 && e < g->in.off[v + 1];
+             e++) {
+            const struct ins_survey_link *l = &g->in.link[e];
             g->work++;
-            if (arcs & INS_ARC(l->type) && g->now_in.of[l->to] == c &&
+            if (arcs & INS_ARC(l->type) && is_on_way(g, l->to, c, kind) &&
                 closes_pair(g, v, l, kind, suffix, cycle))
                 return true;
         }
@@ -473,6 +495,12 @@ static bool find_pair(struct ins_survey_graph *g, uint32_t c, enum ins_kind kind
 }
 
 /* ---- search for longer ones ---- */
+
+/* Kinds that have an RW: a search for them begins with one. */
+static bool has_rw(enum ins_kind kind)
+{
+    return !(patterns[kind].without & INS_ARC(INS_ARC_RW));
+}
 
 /* The shortest cycle of the kind through `start`, no longer than `most` edges. */
 static bool search_from(struct ins_survey_graph *g, uint32_t start, enum ins_kind kind,
@@ -488,9 +516,11 @@ static bool search_from(struct ins_survey_graph *g, uint32_t start, enum ins_kin
             const uint32_t at = g->now.at[i];
             const struct visit v = g->visit.at[at];
             for (uint64_t e = g->in.off[v.node]; e < g->in.off[v.node + 1]; e++) {
-                const struct ins_link *l = &g->in.link[e];
+                const struct ins_survey_link *l = &g->in.link[e];
                 g->work++;
-                if (!(arcs & INS_ARC(l->type)) || g->now_in.of[l->to] != c)
+                if (!(arcs & INS_ARC(l->type)) || !is_on_way(g, l->to, c, kind))
+                    continue;
+                if (at == 0 && g->only_rw && l->type != INS_ARC_RW)
                     continue;
                 const unsigned met = meet(v.met, l->type, suffix, at == 0);
                 if (l->to == start) {
@@ -541,8 +571,9 @@ static bool search_deep(struct ins_survey_graph *g, uint32_t start, enum ins_kin
         }
         g->turn.at[at]++;
         g->work++;
-        const struct ins_link *l = &g->in.link[e];
-        if (!(arcs & INS_ARC(l->type)) || g->now_in.of[l->to] != c || g->on_path[l->to])
+        const struct ins_survey_link *l = &g->in.link[e];
+        if (!(arcs & INS_ARC(l->type)) || !is_on_way(g, l->to, c, kind) ||
+            g->on_path[l->to])
             continue;
         const unsigned met = meet(v.met, l->type, suffix, at == 0);
         if (l->to == start) {
@@ -558,26 +589,60 @@ static bool search_deep(struct ins_survey_graph *g, uint32_t start, enum ins_kin
     return found;
 }
 
-/* Look for cycles of the kind through places all over component c; the shortest is left
- * in *cycle. */
-static bool search_all(struct ins_survey_graph *g, uint32_t c, enum ins_kind kind,
-                       enum ins_suffix suffix, struct ins_vec_arc *cycle, bool deep)
+/* How to look for cycles: is there any, begun with an RW if it must have one; the
+ * shortest; or by paths. */
+enum manner { ANY, SHORTEST, DEEP };
+
+/* How short a cycle of more than two edges can be: between two RW that do not meet
+ * there is an edge, in a fork a WR, which leaves no room for what the suffix needs. */
+static size_t least_edges(struct shape shape)
+{
+    if (shape.kind == INS_LONG_FORK)
+        return shape.suffix == INS_PLAIN ? 4 : 5;
+    return shape.kind == INS_G_NONADJACENT ? 4 : 3;
+}
+
+/* Can a search for the kind begin at v? */
+static bool is_start(const struct ins_survey_graph *g, uint32_t v, enum ins_kind kind,
+                     enum manner manner)
+{
+    const bool may = g->may[v] >> kind & 1;
+    bool ok = may && (manner != ANY || !has_rw(kind));
+    for (uint64_t e = g->in.off[v]; may && !ok && e < g->in.off[v + 1]; e++)
+        ok = g->in.link[e].type == INS_ARC_RW &&
+             is_on_way(g, g->in.link[e].to, g->now_in.of[v], kind);
+    return ok;
+}
+
+/* Look for cycles of the kind through places all over component c; the best is left in
+ * *cycle. */
+static bool search_all(struct ins_survey_graph *g, uint32_t c, struct shape shape,
+                       enum manner manner, struct ins_vec_arc *cycle)
 {
     const uint32_t first = g->now_in.first.at[c], end = g->now_in.first.at[c + 1];
-    const uint32_t n = end - first, step = n > MOST_STARTS ? n / MOST_STARTS : 1;
     struct ins_vec_arc best = {0};
-    size_t most = deep ? MOST_DEEP : MOST_EDGES;
-    for (uint32_t i = first; i < end && g->work < MOST_WORK && most > 1; i += step) {
+    size_t most = manner == DEEP ? MOST_DEEP : MOST_EDGES;
+    uint32_t n = 0, nth = 0;
+    for (uint32_t i = first; i < end; i++)
+        n += is_start(g, g->now_in.member.at[i], shape.kind, manner);
+    const uint32_t step = n > MOST_STARTS ? n / MOST_STARTS : 1;
+    const size_t least = least_edges(shape);
+    g->only_rw = manner == ANY && has_rw(shape.kind);
+    g->work = 0;
+    for (uint32_t i = first; i < end && g->work < MOST_WORK && most >= least; i++) {
         const uint32_t start = g->now_in.member.at[i];
+        if (!is_start(g, start, shape.kind, manner) || nth++ % step)
+            continue;
         if (ins_limit_hit(g->limit))
             break;
-        if (!(deep ? search_deep(g, start, kind, suffix, cycle, most)
-                   : search_from(g, start, kind, suffix, cycle, most)))
+        if (!(manner == DEEP
+                  ? search_deep(g, start, shape.kind, shape.suffix, cycle, most)
+                  : search_from(g, start, shape.kind, shape.suffix, cycle, most)))
             continue;
         const struct ins_vec_arc last = best;
         best = *cycle;
         *cycle = last;
-        most = deep ? 0 : best.len - 1;
+        most = manner == SHORTEST ? best.len - 1 : 0;
     }
     ins_vec_arc_release(cycle);
     *cycle = best;
@@ -593,11 +658,12 @@ bool ins_survey_graph_failed(const struct ins_survey_graph *g)
 bool ins_survey_graph_cycle(struct ins_survey_graph *g, uint32_t c, enum ins_kind kind,
                             enum ins_suffix suffix, struct ins_vec_arc *cycle)
 {
+    const struct shape shape = {kind, suffix};
     g->work = 0;
     g->crooked = false;
     if (find_pair(g, c, kind, suffix, cycle))
         return true;
-    g->work = 0;
-    return search_all(g, c, kind, suffix, cycle, false) ||
-           (g->crooked && search_all(g, c, kind, suffix, cycle, true));
+    return (search_all(g, c, shape, ANY, cycle) || g->crooked) &&
+           (search_all(g, c, shape, SHORTEST, cycle) ||
+            (g->crooked && search_all(g, c, shape, DEEP, cycle)));
 }

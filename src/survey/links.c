@@ -16,8 +16,9 @@ static void add(struct maker *g, uint32_t from, uint32_t to, enum ins_arc_type t
                 uint32_t what, uint32_t version)
 {
     if (g->whole.of[from] == g->whole.of[to])
-        ins_vec_link_push(&g->out->all, (struct ins_link){g->out->local[to], what,
-                                                          version, (uint8_t)type});
+        ins_vec_link_push(
+            &g->out->all,
+            (struct ins_survey_link){g->out->local[to], what, version, (uint8_t)type});
 }
 
 static void add_writes(struct maker *g, ins_txn t)

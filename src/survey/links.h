@@ -24,12 +24,13 @@ enum ins_arc_type {
 };
 
 #define INS_ARC(type) (1u << (type))
-struct ins_link {
+
+struct ins_survey_link {
     uint32_t to;
     uint32_t what, version; /* as in struct ins_survey_arc */
     uint8_t type;
 };
-INS_VEC(link, struct ins_link);
+INS_VEC(link, struct ins_survey_link);
 
 /* The links of node v are link[off[v]] .. link[off[v + 1] - 1]. */
 struct ins_links {
@@ -39,7 +40,7 @@ struct ins_links {
     uint32_t n_all;
     uint64_t *off;
     struct ins_vec_link all;
-    const struct ins_link *link; /* those; NULL when there are no nodes */
+    const struct ins_survey_link *link; /* those; NULL when there are no nodes */
 };
 
 /* False when memory or the limit ends it, or it would be much larger than the history;
