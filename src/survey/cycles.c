@@ -530,7 +530,8 @@ static bool search_from(struct ins_survey_graph *g, uint32_t start, enum ins_kin
                                cycle))
                         return true;
                     g->crooked = true;
-                } else if (!(met & patterns[kind].never)) {
+                } else if (!(met & patterns[kind].never) &&
+                           (depth < most || is_free(l->type))) {
                     push_visit(g,
                                (struct visit){l->to, at, (uint32_t)e,
                                               (uint16_t)what_matters(kind, met)},
