@@ -3,8 +3,9 @@
 #include <stdlib.h>
 
 enum {
-    WORK = 30000000, /* edges handed over and ticks of the solver, in all */
-    FEW = 64,        /* alternatives that are tried in every combination */
+    WORK = 30000000,    /* edges handed over and ticks of the solver, in all */
+    FEW = 64,           /* alternatives that are tried in every combination */
+    FEW_WORK = 1000000, /* for those combinations: some hundredths of a second */
 };
 
 /* An alternative of the problem: a variable ORDER or a clause ONE. */
@@ -19,9 +20,12 @@ struct finder {
     const struct ins_problem *p;
     struct ins_limit *limit, less; /* of the first solution; of the rest */
     uint64_t n_fixed;              /* edges of the engine */
-    uint64_t work;
+    uint64_t work, most_work;
     struct ins_vec_alternative alt;
     uint8_t *in; /* by alternative */
+    /* Sets of alternatives, a bit each, that have a solution together: so has every
+     * part of them. */
+    struct ins_vec_u64 solved;
     /* the problem of those that are in */
     uint8_t *var_out, *one_out;
     struct ins_vec_u32 edge, clause; /* what was handed over, by number in the solver */
@@ -93,7 +97,7 @@ static enum ins_solver_answer solve(struct finder *f, struct ins_solver **out,
     if (f->edge.failed || f->clause.failed)
         return INS_ANSWER_UNKNOWN;
     if (f->work) /* the first one must be solved */
-        ins_solver_budget(*out, f->work < WORK ? WORK - f->work : 1);
+        ins_solver_budget(*out, f->work < f->most_work ? f->most_work - f->work : 1);
     const enum ins_solver_answer a = ins_solver_solve(*out, f->limit, &err);
     f->work += f->n_fixed + f->edge.len + ins_solver_stats(*out).ticks;
     return a;
@@ -150,19 +154,26 @@ static bool adopt(struct finder *f, struct ins_solver *s)
 
 /* ---- fewer ---- */
 
-/* Is what is in refuted?  Then what the refutation does not use is out as well. */
-static bool still_refuted(struct finder *f)
+/* Solve what is in.  When it is refuted, what the refutation does not use is out as
+ * well. */
+static enum ins_solver_answer attempt(struct finder *f)
 {
     struct ins_solver *s;
-    if (solve(f, &s, true) == INS_ANSWER_UNSAT && adopt(f, s))
-        return true;
+    const enum ins_solver_answer a = solve(f, &s, true);
+    if (a == INS_ANSWER_UNSAT && adopt(f, s))
+        return a;
     ins_solver_free(s);
-    return false;
+    return a == INS_ANSWER_UNSAT ? INS_ANSWER_UNKNOWN : a;
+}
+
+static bool still_refuted(struct finder *f)
+{
+    return attempt(f) == INS_ANSWER_UNSAT;
 }
 
 static bool is_over(const struct finder *f)
 {
-    return f->work >= WORK || ins_limit_hit(f->limit);
+    return f->work >= f->most_work || ins_limit_hit(f->limit);
 }
 
 /* Leave out one after the other, for good when the rest is refuted still.  Those of the
@@ -195,13 +206,60 @@ static void pick_from(struct finder *f, size_t *pick, uint32_t i, uint32_t n, si
     }
 }
 
+static uint64_t bits_in(const struct finder *f)
+{
+    uint64_t set = 0;
+    for (size_t i = 0; i < f->alt.len; i++)
+        set |= (uint64_t)f->in[i] << i;
+    return set;
+}
+
+static bool is_solved(struct finder *f)
+{
+    const uint64_t set = bits_in(f);
+    f->work += 1 + f->solved.len / 8;
+    for (size_t i = f->solved.len; i-- > 0;)
+        if (!(set & ~f->solved.at[i]))
+            return true;
+    return false;
+}
+
+/* What is in has a solution: note that of as many alternatives as have one with it,
+ * which spares most of the sets that follow. */
+static void note_solved(struct finder *f)
+{
+    const uint64_t set = bits_in(f);
+    for (size_t i = 0; i < f->alt.len && !is_over(f); i++) {
+        struct ins_solver *s;
+        if (f->in[i])
+            continue;
+        f->in[i] = 1;
+        f->in[i] = solve(f, &s, false) == INS_ANSWER_SAT;
+        ins_solver_free(s);
+    }
+    ins_vec_u64_push(&f->solved, bits_in(f));
+    for (size_t i = 0; i < f->alt.len; i++)
+        f->in[i] = set >> i & 1;
+}
+
+/* Is what is in refuted? */
+static bool try_set(struct finder *f)
+{
+    if (is_solved(f))
+        return false;
+    const enum ins_solver_answer a = attempt(f);
+    if (a == INS_ANSWER_SAT)
+        note_solved(f);
+    return a == INS_ANSWER_UNSAT;
+}
+
 /* Try every set of n alternatives, none of which is in. */
 static bool try_sets(struct finder *f, size_t *pick, uint32_t n)
 {
     pick_from(f, pick, 0, n, 0);
     for (;;) {
         const bool over = is_over(f);
-        if (!over && still_refuted(f))
+        if (!over && try_set(f))
             return true;
         uint32_t i = n;
         while (i && (over || pick[i - 1] + (n - i) + 1 == f->alt.len))
@@ -346,20 +404,23 @@ static bool find(struct finder *f)
         return false;
     limit_rest(f);
     drop_each(f);
-    if (f->few)
+    if (f->few && f->alt.len <= FEW) {
+        f->most_work = f->work + FEW_WORK;
         try_smaller(f);
+    }
     return true;
 }
 
 bool ins_core_find(struct ins_core *c, struct ins_problem *p)
 {
-    struct finder f = {.c = c, .p = p, .limit = p->e->limit};
+    struct finder f = {.c = c, .p = p, .limit = p->e->limit, .most_work = WORK};
     *c = (struct ins_core){0};
     f.few = p->e->model.forbids == INS_FORBIDS_CYCLE && are_few(p->e);
     if (f.few)
         complete(p);
     const bool found = !p->failed && find(&f);
     ins_vec_alternative_release(&f.alt);
+    ins_vec_u64_release(&f.solved);
     ins_vec_u32_release(&f.edge);
     ins_vec_u32_release(&f.clause);
     ins_free(f.in);
