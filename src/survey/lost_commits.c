@@ -45,6 +45,93 @@ static bool is_below(const struct hunt *s, uint32_t version, uint32_t top)
     return s->enter[top] <= s->enter[version] && s->enter[version] < s->leave[top];
 }
 
+/* When `version` was there for all who begin later; INT64_MAX when nobody knows. */
+static int64_t written_by(const struct ins_survey_facts *f, uint32_t version)
+{
+    const ins_txn t = ins_survey_writer(f, version);
+    if (t == INS_INIT)
+        return INT64_MIN;
+    return ins_has_end(f->h, t) ? f->h->txn_end[t] : INT64_MAX;
+}
+
+/* ---- is there anything to look for? ---- */
+
+/* A walk through time: who begins reads what those that have ended before cannot have
+ * left as the newest.  Most histories have no such read, and then no commit is lost. */
+struct sweep {
+    const struct ins_survey_facts *f;
+    uint32_t *first,
+        *next;        /* who has ended when the i-th begins: the first, the next */
+    int64_t *newest;  /* by key: last begin of those that have ended and wrote it */
+    uint8_t *covered; /* by version: who wrote something below it has ended */
+};
+
+static bool sweep_init(struct sweep *s)
+{
+    const struct ins_survey_facts *f = s->f;
+    s->first = INS_NEW(uint32_t, f->n_timed);
+    s->next = INS_NEW(uint32_t, f->h->n_txns);
+    s->newest = INS_NEW(int64_t, f->h->n_keys);
+    s->covered = INS_NEW0(uint8_t, f->n_versions);
+    if (!s->first || !s->next || !s->newest || !s->covered)
+        return false;
+    memset(s->first, 0xff, f->n_timed * sizeof *s->first);
+    for (ins_txn t = f->h->n_txns; t-- > 1;)
+        if (f->first_after[t] < f->n_timed) {
+            s->next[t] = s->first[f->first_after[t]];
+            s->first[f->first_after[t]] = t;
+        }
+    for (ins_key k = 0; k < f->h->n_keys; k++)
+        s->newest[k] = INT64_MIN;
+    /* In a list that branches who is not below is older: every read may be stale. */
+    for (uint32_t v = 0; v < f->n_versions; v++)
+        if (f->child_off[v] + 1 < f->child_off[v + 1] &&
+            ins_is_list_key(f->h, f->version_key[v]))
+            s->newest[f->version_key[v]] = INT64_MAX;
+    return true;
+}
+
+static void sweep_end(struct sweep *s, ins_txn w)
+{
+    const struct ins_survey_facts *f = s->f;
+    int64_t begin = f->h->txn_begin[w];
+    if (begin == INS_NO_TIME)
+        begin++; /* only the initial version is surely older */
+    for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++) {
+        int64_t *newest = &s->newest[f->version_key[f->write[i]]];
+        *newest = *newest < begin ? begin : *newest;
+        for (uint32_t v = f->parent[f->write[i]]; v < f->n_written && !s->covered[v];
+             v = f->parent[v])
+            s->covered[v] = 1;
+    }
+}
+
+static bool is_stale(const struct sweep *s, uint32_t version)
+{
+    return s->covered[version] ||
+           written_by(s->f, version) < s->newest[s->f->version_key[version]];
+}
+
+/* May anybody have missed a commit that had ended?  Also when there is no memory to
+ * find out. */
+static bool has_stale_read(const struct ins_survey_facts *f)
+{
+    struct sweep s = {.f = f};
+    bool stale = !sweep_init(&s);
+    for (uint32_t i = 0; !stale && i < f->n_timed; i++) {
+        const ins_txn t = f->by_begin[i];
+        for (uint32_t w = s.first[i]; w != INS_NONE; w = s.next[w])
+            sweep_end(&s, w);
+        for (uint32_t r = f->read_off[t]; !stale && r < f->read_off[t + 1]; r++)
+            stale = is_stale(&s, f->read_version[r]);
+    }
+    ins_free(s.first);
+    ins_free(s.next);
+    ins_free(s.newest);
+    ins_free(s.covered);
+    return stale;
+}
+
 /* ---- the tree ---- */
 
 /* Number the versions so that what builds on one stands right behind it. */
@@ -76,15 +163,6 @@ static void walk_tree(struct hunt *s, uint32_t *stack)
             stack[depth++] = child;
         }
     }
-}
-
-/* When `version` was there for all who begin later; INT64_MAX when nobody knows. */
-static int64_t written_by(const struct ins_survey_facts *f, uint32_t version)
-{
-    const ins_txn t = ins_survey_writer(f, version);
-    if (t == INS_INIT)
-        return INT64_MIN;
-    return ins_has_end(f->h, t) ? f->h->txn_end[t] : INT64_MAX;
 }
 
 /* Only who has a begin can have begun later. */
@@ -473,7 +551,7 @@ bool ins_survey_lost(const struct ins_survey_facts *f, struct ins_limit *limit,
                      struct ins_vec_lost *lost)
 {
     struct hunt s = {.f = f, .limit = limit, .lost = lost};
-    if (!f->n_timed)
+    if (!f->n_timed || !has_stale_read(f))
         return true;
     bool ok = hunt_init(&s);
     for (ins_txn w = 1; ok && w < f->h->n_txns && s.steps < MOST_STEPS; w++) {
