@@ -55,6 +55,7 @@ enum {
     MET_BITS = 12,
     MOST_WORK = 500000, /* links looked at, for one kind in one component */
     MOST_STARTS = 256,
+    SHORT_STARTS = 48, /* for a shorter one, when there is one */
     MOST_EDGES = 64,
     MOST_DEEP = 40, /* steps, stations among them, of a path that is tried */
     MOST_DEEP_WORK = 100000
@@ -626,7 +627,8 @@ static bool search_all(struct ins_survey_graph *g, uint32_t c, struct shape shap
     uint32_t n = 0, nth = 0;
     for (uint32_t i = first; i < end; i++)
         n += is_start(g, g->now_in.member.at[i], shape.kind, manner);
-    const uint32_t step = n > MOST_STARTS ? n / MOST_STARTS : 1;
+    const uint32_t starts = manner == SHORTEST ? SHORT_STARTS : MOST_STARTS;
+    const uint32_t step = n > starts ? n / starts : 1;
     const size_t least = least_edges(shape);
     g->only_rw = manner == ANY && has_rw(shape.kind);
     g->work = 0;
@@ -664,7 +666,15 @@ bool ins_survey_graph_cycle(struct ins_survey_graph *g, uint32_t c, enum ins_kin
     g->crooked = false;
     if (find_pair(g, c, kind, suffix, cycle))
         return true;
-    return (search_all(g, c, shape, ANY, cycle) || g->crooked) &&
-           (search_all(g, c, shape, SHORTEST, cycle) ||
-            (g->crooked && search_all(g, c, shape, DEEP, cycle)));
+    struct ins_vec_arc any = {0};
+    const bool is_any = search_all(g, c, shape, ANY, &any);
+    bool found = (is_any || g->crooked) && search_all(g, c, shape, SHORTEST, cycle);
+    if (!found && is_any) {
+        const struct ins_vec_arc empty = *cycle;
+        *cycle = any;
+        any = empty;
+        found = true;
+    }
+    ins_vec_arc_release(&any);
+    return found || (g->crooked && search_all(g, c, shape, DEEP, cycle));
 }
