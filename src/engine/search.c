@@ -4,8 +4,15 @@
 
 #include <stdlib.h>
 
-/* How many writers between a version and its reader become variables at a time. */
-enum { PER_READ = 8 };
+enum {
+    /* How many writers between a version and its reader become variables at a time. */
+    PER_READ = 8,
+    /* Without session order, little is known and most orders matter in the end.  Each
+     * round costs a solver from scratch and only moves the violations on, so after so
+     * many rounds all open orders of versions this near in the run become variables. */
+    PATIENT_ROUNDS = 1,
+    NEAR = 8
+};
 
 struct search {
     struct ins_engine *e;
@@ -20,12 +27,43 @@ struct search {
     struct ins_vec_u32 inner; /* the nodes that the solver is given, ascending */
     struct ins_vec_u32 group; /* where those of a session begin there, and the end */
     uint64_t found;
+    unsigned round;
 };
 
 static bool counts(const struct ins_engine *e, ins_txn t)
 {
     return t != INS_INIT && (!e->optional[t] || e->chosen[t]) &&
            (ins_counted(e->h, t) || e->chosen[t] || !e->optional[t]);
+}
+
+static bool is_read(const struct ins_engine *e, uint32_t v)
+{
+    return e->ver_reader[v] != INS_NONE;
+}
+
+static bool is_ordered(const struct ins_engine *e, uint32_t a, uint32_t b)
+{
+    const uint32_t x = ins_commit_node(e, e->ver_txn[a]);
+    const uint32_t y = ins_commit_node(e, e->ver_txn[b]);
+    return ins_reaches(e, x, y) || ins_reaches(e, y, x);
+}
+
+/* Version v is to be ordered with those just before it in the run. */
+static void want_orders_of(struct search *s, uint32_t v)
+{
+    const struct ins_engine *e = s->e;
+    uint32_t u = s->previous[v];
+    for (unsigned n = 0; u < e->n_vers && n < NEAR; n++, u = s->previous[u])
+        if ((e->model.apart || is_read(e, u) || is_read(e, v)) && !is_ordered(e, u, v))
+            s->found += ins_problem_order(s->p, u, v);
+}
+
+static void want_open_orders(struct search *s)
+{
+    struct ins_engine *e = s->e;
+    for (ins_key k = 0; k < e->h->n_keys && !ins_engine_stop(e, k); k++)
+        for (uint32_t v = s->current[k]; v < e->n_vers; v = s->previous[v])
+            want_orders_of(s, v);
 }
 
 static void want_order(struct search *s, uint32_t a, uint32_t b)
@@ -304,12 +342,14 @@ static enum ins_verdict loop(struct search *s)
 {
     struct ins_engine *e = s->e;
     ins_limit_step(e->limit, "search, conflicts", 0);
-    for (;;) {
+    for (;; s->round++) {
         find_violations(s);
         if (s->p->failed || e->failed || ins_limit_hit(e->limit))
             return INS_UNDECIDED;
         if (!s->found && s->solved)
             return ins_order_holds(e, s->order) ? INS_PASS : INS_UNDECIDED;
+        if (s->round == PATIENT_ROUNDS && !e->by_session)
+            want_open_orders(s);
         const bool inner = find_inner(s);
         struct ins_solver *solver = inner ? inner_solver(s) : full_solver(s);
         if (!solver)

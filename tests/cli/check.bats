@@ -223,6 +223,22 @@ END
     [ "$(jq -r '.histories[0].levels[] | select(.level == "psi").anomalies[]' <<<"$output")" = G-single-process ]
 }
 
+# The transactions of each session in random order, so that sessions say nothing.
+mix_sessions() {
+    awk -F'[,)]' 'BEGIN { srand(1) }
+        { t = $3 "," $4; if (!(t in at)) at[t] = rand(); print $3, at[t], NR, $0 }' |
+        sort -k1,1n -k2,2g -k3,3n | cut -d' ' -f4
+}
+
+@test "without sessions: short transactions over many keys are decided" {
+    for level in ser si; do
+        "$INSULA" gen -q -t plume --no-times --level $level --txns 4000 --sessions 50 --ops 4 \
+            --keys 2000 --seed 4 -o - | mix_sessions >h.plume
+        run -0 "$INSULA" check -q --timeout 20 -l free-$level --certificate h.cert h.plume
+        run -0 "$INSULA" verify h.plume h.cert
+    done
+}
+
 @test "strong levels: the same certificate for any number of threads" {
     "$INSULA" gen -q --level ser --txns 5000 --sessions 20 --keys 500 --seed 1 -o h.insulab
     for level in ser si sser; do
