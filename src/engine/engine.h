@@ -333,8 +333,8 @@ static inline uint32_t ins_chain_end(const struct ins_engine *e, uint32_t c)
 /* saturate.c: infer links until nothing changes. */
 enum ins_found ins_saturate(struct ins_engine *e, struct ins_vec_u32 *cycle);
 
-/* order.c: does this order of all nodes (a permutation) satisfy the level?  False too
- * when a limit is hit. */
+/* satisfies.c: does this order of all nodes (a permutation) satisfy the level?  False
+ * too when a limit is hit. */
 bool ins_order_holds(struct ins_engine *e, const uint32_t *order);
 
 /* open_lists.c: do the lists that were read begin the lists that this order of the

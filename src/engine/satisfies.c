@@ -1,4 +1,4 @@
-/* order.c - does an order of the nodes satisfy the level?
+/* satisfies.c - does an order of the nodes satisfy the level?
  *
  * The order is run through from first to last: a begin node must find the versions that
  * its transaction read to be the current ones, a commit node makes its versions

@@ -88,7 +88,7 @@ struct search {
     uint32_t n_saved, first_saved;
     uint64_t moves, work, most_work;
     uint32_t width;
-    uint32_t *scratch; /* what the transaction at hand knows */
+    uint32_t *scratch; /* what the current transaction knows */
     bool failed;
 };
 
@@ -169,7 +169,7 @@ static uint64_t growth(const struct search *q, uint32_t c)
     return sum;
 }
 
-/* The transaction at hand reads from, or comes after, the writer of version c. */
+/* The current transaction reads from, or comes after, the writer of version c. */
 static void join(struct search *q, uint32_t c)
 {
     const struct version v = q->version.at[c];
