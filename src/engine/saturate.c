@@ -504,6 +504,17 @@ static void narrow(struct round *q)
     }
 }
 
+/* Is another round worth its time?  With sessions always, while there is something to
+ * find.  Without them clocks are wide, and what the last rounds would find is little:
+ * the search does without.  Candidates of open reads are dropped to the end, though. */
+static bool goes_on(const struct round *q)
+{
+    enum { SHARE = 16 };
+    const struct ins_engine *e = q->e;
+    const uint64_t few = e->by_session || e->n_open ? 0 : e->n_nodes / SHARE;
+    return q->last && (q->cyclic || (few ? q->added > few : q->added || q->stale));
+}
+
 static enum ins_found rounds(struct round *q, struct ins_vec_u32 *cycle)
 {
     struct ins_engine *e = q->e;
@@ -528,7 +539,10 @@ static enum ins_found rounds(struct round *q, struct ins_vec_u32 *cycle)
             narrow(q);
         if (e->contradiction)
             break;
-    } while (q->last && (q->added || q->stale));
+    } while (goes_on(q));
+    /* what came last may be against the order */
+    if (!e->failed && !e->contradiction && q->last && q->stale && !ins_topo(e, cycle))
+        return INS_FOUND_CYCLE;
     return e->failed ? INS_FOUND_LIMIT : INS_FOUND_NOTHING;
 }
 

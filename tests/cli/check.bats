@@ -239,6 +239,15 @@ mix_sessions() {
     done
 }
 
+@test "without sessions: what snapshot isolation lets pass is refuted at free-ser" {
+    "$INSULA" gen -q -t plume --no-times --level si --txns 4000 --sessions 50 --ops 16 \
+        --keys 2000 --seed 4 -o - | mix_sessions >h.plume
+    run -1 "$INSULA" check -q --timeout 20 -l free-ser --certificate h.cert h.plume
+    run -0 "$INSULA" verify -l free-ser=fail h.plume h.cert
+    run -0 "$INSULA" check -q --timeout 20 -l free-si --certificate h.cert h.plume
+    run -0 "$INSULA" verify -l free-si=pass h.plume h.cert
+}
+
 @test "strong levels: the same certificate for any number of threads" {
     "$INSULA" gen -q --level ser --txns 5000 --sessions 20 --keys 500 --seed 1 -o h.insulab
     for level in ser si sser; do
