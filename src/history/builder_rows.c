@@ -75,6 +75,15 @@ static struct ins_statement *add_statement(struct ins_builder *b, uint32_t txn,
     return &b->statement.at[b->statement.len - 1];
 }
 
+/* Words that no table of the builder has yet do not follow when their column moves to
+ * the literals.  After this the column does not move for any of these. */
+static void settle(struct ins_builder *b, struct ins_builder_column *column,
+                   const struct ins_lit *lit, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        (void)ins_builder_word(b, column, lit[i]);
+}
+
 static uint64_t value_word(struct ins_builder *b, struct ins_lit value)
 {
     return ins_builder_word(b, &b->value_column, value);
@@ -105,6 +114,8 @@ static void add_row_statement(struct ins_builder *b, uint32_t txn, struct ins_li
     if (!add_statement(b, txn, r.kind, r.effect))
         return;
     const size_t at = b->statement.len - 1;
+    settle(b, &b->value_column, &r.value, 1);
+    settle(b, &b->value_column, r.old, r.old != NULL);
     const uint64_t word = value_word(b, r.value),
                    was = r.old ? value_word(b, *r.old) : 0;
     const uint64_t k = ins_builder_word(b, &b->key_column, key);
@@ -172,12 +183,15 @@ static void take_condition(struct ins_builder *b, struct ins_builder_column *col
         to->range = from->range & INS_RANGE_ALL;
         if (!(to->range & (INS_RANGE_LOW | INS_RANGE_HIGH)))
             *to = (struct ins_condition){.kind = INS_COND_ANY};
+        settle(b, column, &from->a, to->range & INS_RANGE_LOW ? 1 : 0);
+        settle(b, column, &from->b, to->range & INS_RANGE_HIGH ? 1 : 0);
         if (to->range & INS_RANGE_LOW)
             to->a = ins_builder_word(b, column, from->a);
         if (to->range & INS_RANGE_HIGH)
             to->b = ins_builder_word(b, column, from->b);
         return;
     case INS_COND_IN:
+        settle(b, column, from->lit, from->n);
         to->a = b->statement_word.len;
         to->n = (uint32_t)from->n;
         for (size_t i = 0; i < from->n; i++)
