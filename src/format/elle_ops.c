@@ -1,9 +1,11 @@
 /* elle_ops.c - the operations of a transaction, and what their keys are.
  *
- * A key that is written with :w is a register, and whatever is read from it a value.
- * Else it is a set when a read of it returns one, or :add adds to it; else a list when
- * it is appended to or a read returns a vector; else a register.  `nil` as the result
- * of a read is a register's initial value, an empty list or an empty set.
+ * A key that is written with :w, is a row of a query or has an initial value is a
+ * register, and whatever is read from it a value.  Else it is a set when :add adds to
+ * it, or a read of it returns one; else a list when it is appended to or a read returns
+ * a vector; else a register.  Where a read returns something that is neither, no read
+ * tells of sets and lists.  `nil` as the result of a read is a register's initial
+ * value, an empty list or an empty set.
  *
  * A file usually has one kind of keys, which its first operation with a clear kind
  * shows.  When something else comes up, the uses of all keys are collected and the file
@@ -60,12 +62,23 @@ static inline bool note_use(struct ins_elle_reader *r, struct ins_lit key, uint8
     const bool usual =
         r->pass == PASS_BUILD &&
         (r->kinds == KINDS_REGISTERS
-             ? !(use & ~(unsigned)ELLE_WRITTEN)
+             ? !(use & ~(unsigned)(ELLE_WRITTEN | ELLE_READ_AS_VALUE))
              : r->kinds == KINDS_LISTS && (use & (ELLE_APPENDED | ELLE_READ_AS_LIST)));
     return usual || note_use_slow(r, key, use);
 }
 
 enum kind { KIND_REGISTER, KIND_LIST, KIND_SET };
+
+static enum kind kind_by_use(uint8_t use)
+{
+    if (use & ELLE_READ_AS_VALUE)
+        use &= (uint8_t) ~(ELLE_READ_AS_SET | ELLE_READ_AS_LIST);
+    if (use & ELLE_WRITTEN)
+        return KIND_REGISTER;
+    if (use & (ELLE_READ_AS_SET | ELLE_ADDED))
+        return KIND_SET;
+    return use & (ELLE_APPENDED | ELLE_READ_AS_LIST) ? KIND_LIST : KIND_REGISTER;
+}
 
 static enum kind kind_of(const struct ins_elle_reader *r, struct ins_lit key,
                          uint32_t *id)
@@ -74,12 +87,7 @@ static enum kind kind_of(const struct ins_elle_reader *r, struct ins_lit key,
     if (r->kinds != KINDS_MIXED)
         return r->kinds == KINDS_LISTS ? KIND_LIST : KIND_REGISTER;
     *id = ins_literals_get(&r->keys, key);
-    const uint8_t use = *id == INS_NONE ? 0 : r->key_use.at[*id];
-    if (use & ELLE_WRITTEN)
-        return KIND_REGISTER;
-    if (use & (ELLE_READ_AS_SET | ELLE_ADDED))
-        return KIND_SET;
-    return use & (ELLE_APPENDED | ELLE_READ_AS_LIST) ? KIND_LIST : KIND_REGISTER;
+    return *id == INS_NONE ? KIND_REGISTER : kind_by_use(r->key_use.at[*id]);
 }
 
 /* ---- sets ---- */
@@ -117,8 +125,7 @@ static int by_key(const void *a, const void *b)
 bool ins_elle_has_sets(const struct ins_elle_reader *r)
 {
     for (size_t i = 0; i < r->key_use.len; i++)
-        if (!(r->key_use.at[i] & ELLE_WRITTEN) &&
-            (r->key_use.at[i] & (ELLE_READ_AS_SET | ELLE_ADDED)))
+        if (kind_by_use(r->key_use.at[i]) == KIND_SET)
             return true;
     return false;
 }
@@ -349,7 +356,7 @@ static bool take_read(struct ins_elle_reader *r, uint32_t txn, struct ins_lit ke
         return false;
     if (value.kind == INS_LIT_NIL)
         return take_nil(r, txn, key, known);
-    if (!collection && !note_use(r, key, 0))
+    if (!collection && !note_use(r, key, ELLE_READ_AS_VALUE))
         return false;
     if (r->pass == PASS_BUILD)
         ins_builder_read(r->b, txn, key, value);

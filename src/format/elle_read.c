@@ -299,7 +299,8 @@ static bool use_event(struct ins_elle_reader *r, struct ins_elle_event *e)
         return true;
     }
     if (e->f == ELLE_F_INIT && (!e->value || *e->value == '{'))
-        return !e->value || e->type == ELLE_INVOKE || r->pass != PASS_BUILD ||
+        return !e->value || e->type == ELLE_INVOKE ||
+               (r->pass != PASS_BUILD && r->pass != PASS_COLLECT) ||
                ins_elle_initial(r, e->value);
     if (e->type < ELLE_INVOKE)
         return ins_elle_refuse(r, e, "type invoke, ok, fail or info in an event");

@@ -98,7 +98,8 @@ enum {
     ELLE_APPENDED = 2,
     ELLE_READ_AS_LIST = 4,
     ELLE_READ_AS_SET = 8,
-    ELLE_ADDED = 16
+    ELLE_ADDED = 16,
+    ELLE_READ_AS_VALUE = 32 /* neither a list nor a set, nor nil */
 };
 
 /* An element that somebody added to a set. */

@@ -175,16 +175,20 @@ static void put_operation(const struct writer *w, uint32_t op, enum results resu
 static void put_row(const struct writer *w, ins_key k, uint64_t value, bool first)
 {
     const struct ins_lit key = ins_history_key_lit(w->h, k);
-    const bool quote = w->style->json && key.kind == INS_LIT_UINT;
     if (!first)
         ins_buf_text(w->out, w->style->separator);
-    if (quote)
-        ins_buf_char(w->out, '"');
-    put_lit(w, key);
-    if (quote)
-        ins_buf_char(w->out, '"');
+    const bool word =
+        key.kind != INS_LIT_UINT && key.kind != INS_LIT_NEG && key.kind != INS_LIT_NIL;
+    if (w->style->json && word) { /* a string, whatever it was */
+        ins_buf_quoted(w->out, key.text, key.len, "\\u00");
+    } else {
+        const char *const quote = w->style->json ? "\"" : "";
+        ins_buf_text(w->out, quote);
+        put_lit(w, key);
+        ins_buf_text(w->out, quote);
+    }
     ins_buf_text(w->out, w->style->json ? ":" : " ");
-    put_lit(w, ins_history_value_lit(w->h, value));
+    put_value(w, k, value);
 }
 
 static void put_predicate(const struct writer *w, const struct ins_condition *c)
@@ -322,13 +326,50 @@ static void put_event(struct writer *w, ins_txn t, bool invoke)
     ins_buf_text(w->out, "}\n");
 }
 
+/* ---- initial values ---- */
+
+enum { TOLD = 1, DOUBTFUL = 2 };
+
+/* Does an operation on a register tell that it is one?  A vector or a set may be taken
+ * for a list's or a set's, and among lists nil for an empty one. */
+static uint8_t doubt_of(const struct ins_history *h, uint32_t op)
+{
+    const uint8_t by_nil = h->has_lists ? DOUBTFUL : 0;
+    if (ins_is_write(h, op) ||
+        (ins_history_statement(h, op) && ins_op_kind(h, op) == INS_OP_READ))
+        return TOLD;
+    if (!ins_has_value(h, op) || is_start(h, ins_op_key(h, op), h->op_value[op]))
+        return by_nil;
+    const struct ins_lit lit = ins_history_value_lit(h, h->op_value[op]);
+    if (lit.kind == INS_LIT_FORM && (lit.text[0] == '[' || lit.text[0] == '#'))
+        return DOUBTFUL;
+    return lit.kind == INS_LIT_NIL ? by_nil : TOLD;
+}
+
+/* By key, DOUBTFUL alone: a register that no operation shows to be one, as elle_ops.c
+ * reads them, so that its initial value has to.  NULL without memory. */
+static uint8_t *find_doubtful(const struct ins_history *h)
+{
+    uint8_t *key = INS_NEW0(uint8_t, h->n_keys);
+    const bool any = h->has_lists || h->value_mode == INS_WORDS_INTERNED;
+    for (uint32_t op = 0; key && any && op < h->n_ops; op++)
+        if (!ins_is_list_key(h, ins_op_key(h, op)))
+            key[ins_op_key(h, op)] |= doubt_of(h, op);
+    return key;
+}
+
 /* The rows that are there at first. */
-static void put_initial(struct writer *w)
+static enum ins_status put_initial(struct writer *w, struct ins_error *err)
 {
     const struct ins_history *h = w->h;
+    uint8_t *const doubt = find_doubtful(h);
     bool first = true;
-    for (ins_key k = 0; h->statements.n && k < h->n_keys; k++) {
-        if (ins_is_list_key(h, k) || ins_value_is_absent(h, h->key_init[k]))
+    if (!doubt)
+        return ins_nomem(err, "the initial values");
+    for (ins_key k = 0; k < h->n_keys; k++) {
+        const bool row = h->statements.n && !ins_is_list_key(h, k) &&
+                         !ins_value_is_absent(h, h->key_init[k]);
+        if (!row && doubt[k] != DOUBTFUL)
             continue;
         if (first) {
             ins_buf_char(w->out, '{');
@@ -344,7 +385,11 @@ static void put_initial(struct writer *w)
     }
     if (!first)
         ins_buf_text(w->out, "}}\n");
+    ins_free(doubt);
+    return INS_OK;
 }
+
+/* ---- the order of events ---- */
 
 /* The next event of a session. */
 struct head {
@@ -472,7 +517,9 @@ static enum ins_status put_history(const struct ins_history *h, struct ins_buf *
         w.numbered &= (name.kind == INS_LIT_UINT && name.number <= INT64_MAX) ||
                       name.kind == INS_LIT_NEG;
     }
-    put_initial(&w);
+    const enum ins_status st = put_initial(&w, err);
+    if (st != INS_OK)
+        return st;
     w.in_order = has_any_time(h) && times_fit(h);
     if (w.in_order)
         return put_in_time_order(&w, err);
@@ -562,22 +609,60 @@ static bool rows_fit(const struct ins_history *h, bool in_json, struct ins_error
         if (c->kind == INS_COND_EQUAL && !in_json_too(ins_history_value_lit(h, c->a)))
             return ins_fail(err, INS_E_LOSSY, 0, "%s", only_edn) == INS_OK;
     }
-    for (ins_key k = 0; in_json && k < h->n_keys; k++) {
-        if (ins_is_list_key(h, k))
-            continue;
-        if (!in_json_too(ins_history_value_lit(h, h->key_init[k])))
+    for (ins_key k = 0; in_json && k < h->n_keys; k++)
+        if (!ins_is_list_key(h, k) &&
+            !in_json_too(ins_history_value_lit(h, h->key_init[k])))
             return ins_fail(err, INS_E_LOSSY, 0, "%s", only_edn) == INS_OK;
-        if (!is_json_key(ins_history_key_lit(h, k)))
-            return ins_fail(err, INS_E_LOSSY, 0,
-                            "keys of rows that are neither words nor numbers from 0 to "
-                            "10^18 - 1") == INS_OK;
+    return true;
+}
+
+/* A map has each key once. */
+static enum ins_status maps_fit(const struct ins_history *h, struct ins_error *err)
+{
+    uint32_t *const returned = INS_NEW0(uint32_t, h->n_keys); /* 1 + the last query */
+    bool fit = true;
+    if (!returned)
+        return ins_nomem(err, "the rows");
+    for (uint32_t i = 0; i < h->statements.n; i++) {
+        const struct ins_statement *const s = &h->statements.at[i];
+        for (uint32_t op = s->op; s->kind == INS_QUERY && op < s->op + s->n_ops; op++) {
+            if (ins_op_kind(h, op) != INS_OP_READ)
+                continue;
+            fit &= returned[ins_op_key(h, op)] != i + 1;
+            returned[ins_op_key(h, op)] = i + 1;
+        }
     }
-    for (uint32_t op = 0; op < h->n_ops; op++)
-        if (h->op_from[op] == INS_FROM_MISMATCH && !ins_is_write(h, op))
-            for (uint32_t o = op; o-- > 0 && ins_same_statement(h, o, op);)
-                if (ins_op_key(h, o) == ins_op_key(h, op))
-                    return ins_fail(err, INS_E_LOSSY, 0,
-                                    "rows that a query returned twice") == INS_OK;
+    ins_free(returned);
+    return fit ? INS_OK
+               : ins_fail(err, INS_E_LOSSY, 0, "rows that a query returned twice");
+}
+
+/* The keys that may be those of a map: of rows, and of initial values. */
+static enum ins_status json_keys_fit(const struct ins_history *h, struct ins_error *err)
+{
+    uint8_t *const doubt = find_doubtful(h);
+    bool fit = true;
+    if (!doubt)
+        return ins_nomem(err, "the keys");
+    for (ins_key k = 0; k < h->n_keys; k++)
+        fit &= ins_is_list_key(h, k) || !(h->statements.n || doubt[k] == DOUBTFUL) ||
+               is_json_key(ins_history_key_lit(h, k));
+    ins_free(doubt);
+    return fit ? INS_OK
+               : ins_fail(err, INS_E_LOSSY, 0,
+                          "keys of rows that are neither words nor numbers from 0 to "
+                          "10^18 - 1");
+}
+
+/* The reader passes over nodes that are brackets or tagged. */
+static bool nodes_fit(const struct ins_history *h, bool in_json)
+{
+    for (ins_txn t = 1; h->txn_node && t < h->n_txns; t++) {
+        const struct ins_lit node = ins_history_node_lit(h, t);
+        if ((in_json && !in_json_too(node)) ||
+            (node.kind == INS_LIT_FORM && strchr("{[#", node.text[0])))
+            return false;
+    }
     return true;
 }
 
@@ -592,8 +677,13 @@ static enum ins_status can_express(const struct ins_history *h, bool in_json,
             err, INS_E_LOSSY, 0,
             "times of transactions that overlap in their session, or that "
             "only some transactions have: the order of events is real time");
+    if (!nodes_fit(h, in_json))
+        return ins_fail(err, INS_E_LOSSY, 0, "nodes that are no plain names");
+    const enum ins_status st = in_json ? json_keys_fit(h, err) : INS_OK;
+    if (st != INS_OK)
+        return st;
     if (h->statements.n)
-        return rows_fit(h, in_json, err) ? INS_OK : INS_E_LOSSY;
+        return rows_fit(h, in_json, err) ? maps_fit(h, err) : INS_E_LOSSY;
     return ins_loss_check_init(h, true, err);
 }
 

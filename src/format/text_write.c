@@ -89,41 +89,45 @@ static void put_init_value(struct ins_buf *out, const struct ins_history *h, ins
     ins_buf_char(out, '\n');
 }
 
-/* Queries ask about every key there is: those that are there at the start are named,
- * whether or not an operation names them. */
-static void put_initial_rows(struct ins_buf *out, const struct ins_history *h)
+/* Does k start as a key of which the file says nothing will?  Where there are
+ * statements that is absent, else as `usual` does. */
+static bool starts_as_usual(const struct ins_history *h, ins_key k, ins_key usual)
 {
-    for (ins_key k = 0; k < h->n_keys; k++) {
-        if (ins_is_list_key(h, k) || ins_value_is_absent(h, h->key_init[k]))
-            continue;
-        ins_buf_text(out, "initial ");
-        ins_text_put_literal(out, ins_history_key_lit(h, k));
-        ins_buf_text(out, " = ");
-        put_init_value(out, h, k);
-    }
+    if (h->statements.n)
+        return ins_value_is_absent(h, h->key_init[k]);
+    return has_init(h, k) == has_init(h, usual) &&
+           (!has_init(h, k) || h->key_init[k] == h->key_init[usual]);
 }
 
-static void put_initial(struct ins_buf *out, const struct ins_history *h)
+/* Queries ask about every key there is: with statements all keys are named, be it here
+ * alone. */
+static enum ins_status put_initial(struct ins_buf *out, const struct ins_history *h,
+                                   struct ins_error *err)
 {
-    if (!h->has_registers || !h->n_keys)
-        return;
-    if (h->statements.n) {
-        put_initial_rows(out, h);
-        return;
+    const bool rows = h->statements.n != 0;
+    if (!h->has_registers)
+        return INS_OK;
+    uint8_t *used = INS_NEW(uint8_t, h->n_keys);
+    if (!used)
+        return ins_nomem(err, "the initial values");
+    memset(used, !rows, h->n_keys);
+    for (uint32_t op = 0; rows && op < h->n_ops; op++)
+        used[ins_op_key(h, op)] = 1;
+    const ins_key usual = rows ? 0 : most_common_init(h);
+    if (!rows) {
+        ins_buf_text(out, "initial ");
+        put_init_value(out, h, usual);
     }
-    const ins_key usual = most_common_init(h);
-    ins_buf_text(out, "initial ");
-    put_init_value(out, h, usual);
     for (ins_key k = 0; k < h->n_keys; k++) {
-        if (ins_is_list_key(h, k) ||
-            (has_init(h, k) == has_init(h, usual) &&
-             (!has_init(h, k) || h->key_init[k] == h->key_init[usual])))
+        if (ins_is_list_key(h, k) || (used[k] && starts_as_usual(h, k, usual)))
             continue;
         ins_buf_text(out, "initial ");
         ins_text_put_literal(out, ins_history_key_lit(h, k));
         ins_buf_text(out, " = ");
         put_init_value(out, h, k);
     }
+    ins_free(used);
+    return INS_OK;
 }
 
 /* ---- transactions ---- */
@@ -210,11 +214,12 @@ static void put_txn(struct ins_buf *out, const struct ins_history *h, ins_txn t)
 enum ins_status ins_text_write(const struct ins_history *h, struct ins_buf *out,
                                struct ins_error *err)
 {
-    (void)err;
     ins_buf_text(out, "insula 1 transactions ");
     ins_buf_u64(out, h->n_txns - 1);
     ins_buf_char(out, '\n');
-    put_initial(out, h);
+    const enum ins_status st = put_initial(out, h, err);
+    if (st != INS_OK)
+        return st;
     for (uint32_t s = 0; s < h->n_sessions; s++) {
         if (h->session_first[s] == h->session_first[s + 1]) {
             ins_buf_text(out, "session ");

@@ -9,13 +9,13 @@ unsigned canon_flags(const char *format)
 {
     const unsigned all = CANON_NAMES | CANON_EMPTY | CANON_ABORTED |
                          CANON_ABORTED_READS | CANON_TIMES | CANON_ALL_INIT |
-                         CANON_NODES;
+                         CANON_NODES | CANON_KEYS | CANON_STATEMENTS;
     if (!strncmp(format, "insula", 6))
         return all;
     if (!strcmp(format, "edn") || !strcmp(format, "json"))
         return CANON_ABORTED | CANON_TIMES | CANON_ALL_INIT | CANON_NODES;
     if (!strcmp(format, "dbcop"))
-        return all & ~(unsigned)(CANON_NAMES | CANON_TIMES | CANON_NODES);
+        return all & ~(unsigned)(CANON_NAMES | CANON_TIMES | CANON_NODES | CANON_KEYS);
     return strcmp(format, "cobra") ? CANON_ALL_INIT : 0;
 }
 
@@ -56,12 +56,57 @@ static void put_op(struct ins_buf *out, const struct ins_history *h, uint32_t op
     }
 }
 
+/* A statement, and the rows that it missed. */
+static void put_statement(struct ins_buf *out, const struct ins_history *h, uint32_t s)
+{
+    const struct ins_statement *const it = &h->statements.at[s];
+    ins_buf_char(out, ' ');
+    ins_statement_text(out, h, s, put_lit);
+    for (uint32_t op = it->op; op < it->op + it->n_ops; op++) {
+        if (!ins_is_missed_row(h, op))
+            continue;
+        ins_buf_text(out, " misses ");
+        put_lit(out, ins_history_key_lit(h, ins_op_key(h, op)));
+    }
+}
+
+/* The operations of t, statements in one piece.  False when there are none. */
+static bool put_ops(struct ins_buf *out, const struct ins_history *h, unsigned flags,
+                    ins_txn t)
+{
+    const bool reads = h->txn_status[t] != INS_ABORTED || (flags & CANON_ABORTED_READS);
+    bool any = false;
+    for (uint32_t op = h->txn_op[t], s = ins_history_first_statement(h, t);;) {
+        const struct ins_statement *next =
+            s < h->statements.n && h->statements.at[s].txn == t ? &h->statements.at[s]
+                                                                : NULL;
+        const bool whole =
+            next && (flags & CANON_STATEMENTS || next->kind == INS_QUERY ||
+                     next->kind == INS_INSERT);
+        const uint32_t end = !next   ? h->txn_op[t + 1]
+                             : whole ? next->op
+                                     : next->op + next->n_ops;
+        for (; op < end; op++) {
+            if (!reads && !ins_is_write(h, op))
+                continue;
+            any = true;
+            put_op(out, h, op);
+        }
+        if (!next)
+            return any;
+        if (whole) {
+            any = true;
+            put_statement(out, h, s);
+            op = next->op + next->n_ops;
+        }
+        s++;
+    }
+}
+
 static void put_txn(struct ins_buf *out, const struct ins_history *h, unsigned flags,
                     ins_txn t)
 {
     static const char *const status[] = {"commit", "abort", "unknown", "unknown"};
-    const bool aborted = h->txn_status[t] == INS_ABORTED;
-    bool any = false;
     struct ins_buf text = {0};
     if (flags & CANON_NAMES)
         put_lit(&text, ins_history_txn_lit(h, t));
@@ -76,12 +121,7 @@ static void put_txn(struct ins_buf *out, const struct ins_history *h, unsigned f
         put_lit(&text, ins_history_node_lit(h, t));
     }
     ins_buf_text(&text, status[h->txn_status[t]]);
-    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
-        if (aborted && !(flags & CANON_ABORTED_READS) && !ins_is_write(h, op))
-            continue;
-        any = true;
-        put_op(&text, h, op);
-    }
+    const bool any = put_ops(&text, h, flags, t);
     ins_buf_char(&text, '\n');
     if (any || (flags & CANON_EMPTY))
         ins_buf_bytes(out, text.at, text.len);
@@ -164,17 +204,19 @@ static void put_init(struct ins_buf *out, const struct ins_history *h, unsigned 
 {
     char **piece = INS_NEW(char *, h->n_keys);
     uint8_t *wanted = INS_NEW0(uint8_t, h->n_keys);
+    const bool all = (flags & CANON_KEYS) && h->statements.n;
     size_t n = 0;
     for (ins_txn t = 1; t < h->n_txns; t++)
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
-            if (ins_is_write(h, op) ? flags & CANON_ALL_INIT
+            if (ins_is_unknown(h, op) ? 0 /* it may not even tell a register */
+                : ins_is_write(h, op) ? flags & CANON_ALL_INIT
                 : h->txn_status[t] == INS_ABORTED
                     ? flags & CANON_ABORTED_READS
                     : flags & CANON_ALL_INIT || is_read_from_init(h, op))
                 wanted[ins_op_key(h, op)] = 1;
     for (ins_key k = 0; k < h->n_keys; k++) {
         struct ins_buf text = {0};
-        if (ins_is_list_key(h, k) || !wanted[k] ||
+        if (ins_is_list_key(h, k) || !(wanted[k] || all) ||
             !(h->key_flags[k] & INS_KEY_HAS_INIT))
             continue;
         ins_buf_text(&text, "init ");

@@ -16,6 +16,8 @@ enum {
     CANON_TIMES = 16,
     CANON_ALL_INIT = 32, /* initial values of all keys; else of those read from */
     CANON_NODES = 64,
+    CANON_KEYS = 128,       /* where queries ask about them, unused keys, too */
+    CANON_STATEMENTS = 256, /* all of them; else queries and inserts */
 };
 
 /* The caller frees the text with ins_free; NULL when out of memory. */

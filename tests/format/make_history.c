@@ -21,8 +21,7 @@ static struct ins_lit word_lit(uint32_t i, bool keywords)
     return ins_lit_text(keyword ? INS_LIT_KEYWORD : INS_LIT_STRING, w, len);
 }
 
-/* Literal number i of its kind: equal for equal i, different for different i. */
-static struct ins_lit literal(uint32_t i, unsigned shape)
+struct ins_lit make_literal(uint32_t i, unsigned shape)
 {
     static const char *const forms[] = {"true", "1.5", "[1 [\"a\"]]", "{\"k\" nil}",
                                         "-2.5E-30"};
@@ -39,6 +38,16 @@ static struct ins_lit literal(uint32_t i, unsigned shape)
     return ins_lit_u64(i + 1);
 }
 
+/* Keys beyond those of the operations. */
+static void set_unused(struct ins_builder *b, struct ins_rng *rng, unsigned shape)
+{
+    for (uint32_t k = KEYS; k < 2 * KEYS; k++)
+        if (ins_rng_below(rng, 3))
+            ins_builder_init_key(b, make_literal(k, shape),
+                                 ins_rng_below(rng, 2) ? ins_lit_nil()
+                                                       : make_literal(k % 4, shape));
+}
+
 static void set_init(struct ins_builder *b, struct ins_rng *rng, unsigned shape)
 {
     if (shape & MAKE_NO_INIT)
@@ -49,9 +58,9 @@ static void set_init(struct ins_builder *b, struct ins_rng *rng, unsigned shape)
     for (uint32_t k = 0; k < KEYS; k++) {
         const uint32_t what = ins_rng_below(rng, 4);
         if ((shape & MAKE_MIXED_INIT) && !what)
-            ins_builder_init_none(b, literal(k, shape));
+            ins_builder_init_none(b, make_literal(k, shape));
         else if ((shape & MAKE_LOAD) || what == 1)
-            ins_builder_init_key(b, literal(k, shape), ins_lit_u64(100 + k));
+            ins_builder_init_key(b, make_literal(k, shape), ins_lit_u64(100 + k));
     }
 }
 
@@ -59,7 +68,7 @@ static struct ins_lit read_value(struct ins_rng *rng, uint32_t key, unsigned sha
 {
     const uint32_t what = ins_rng_below(rng, 4);
     if (what || (shape & MAKE_NO_INIT))
-        return literal(1000 * key + ins_rng_below(rng, VALUES), shape);
+        return make_literal(1000 * key + ins_rng_below(rng, VALUES), shape);
     if (shape & MAKE_NIL)
         return ins_lit_nil();
     return ins_lit_u64((shape & (MAKE_LOAD | MAKE_MIXED_INIT)) ? 100 + key : 0);
@@ -68,10 +77,15 @@ static struct ins_lit read_value(struct ins_rng *rng, uint32_t key, unsigned sha
 static void add_op(struct ins_builder *b, struct ins_rng *rng, uint32_t txn,
                    unsigned shape)
 {
+    if ((shape & MAKE_ROWS) && ins_rng_below(rng, 3)) {
+        make_statement(b, rng, txn, KEYS, shape);
+        return;
+    }
     const uint32_t k = ins_rng_below(rng, KEYS);
-    const struct ins_lit key = literal(k, shape);
+    const struct ins_lit key = make_literal(k, shape);
     const bool list = (shape & MAKE_LISTS) && (!(shape & MAKE_REGISTERS_TOO) || k % 2);
-    const struct ins_lit value = literal(1000 * k + ins_rng_below(rng, VALUES), shape);
+    const struct ins_lit value =
+        make_literal(1000 * k + ins_rng_below(rng, VALUES), shape);
     if (ins_rng_below(rng, 2)) {
         if (list)
             ins_builder_append(b, txn, key, value);
@@ -83,7 +97,7 @@ static void add_op(struct ins_builder *b, struct ins_rng *rng, uint32_t txn,
         struct ins_lit elem[4];
         const uint32_t n = ins_rng_below(rng, 5);
         for (uint32_t i = 0; i < n; i++)
-            elem[i] = literal(1000 * k + ins_rng_below(rng, VALUES), shape);
+            elem[i] = make_literal(1000 * k + ins_rng_below(rng, VALUES), shape);
         ins_builder_read_list(b, txn, key, elem, n);
     } else {
         ins_builder_read(b, txn, key, read_value(rng, k, shape));
@@ -112,7 +126,8 @@ static void add_txn(struct ins_builder *b, struct ins_rng *rng, uint32_t session
 {
     const uint32_t txn =
         shape & MAKE_NAMES
-            ? ins_builder_begin(b, session, literal(3 * number + number % 2, shape), 0)
+            ? ins_builder_begin(b, session,
+                                make_literal(3 * number + number % 2, shape), 0)
             : ins_builder_begin_unnamed(b, session, 0);
     enum ins_txn_status status = INS_COMMITTED;
     if ((shape & MAKE_ABORTED) && !ins_rng_below(rng, 5))
@@ -131,12 +146,17 @@ static void add_txn(struct ins_builder *b, struct ins_rng *rng, uint32_t session
         ins_builder_times(b, txn, begin,
                           ends ? begin + ins_rng_below(rng, 50) : INS_NO_TIME);
     }
-    /* With the times come the nodes: a word, one that needs quotes, a number. */
-    const struct ins_lit node[] = {
-        ins_lit_nil(), ins_lit_text(INS_LIT_STRING, "standby", 7),
-        ins_lit_text(INS_LIT_STRING, "on", 2), ins_lit_u64(7)};
+    /* With the times come the nodes: a word, one that needs quotes, a number, forms. */
+    const struct ins_lit node[] = {ins_lit_nil(),
+                                   ins_lit_text(INS_LIT_STRING, "standby", 7),
+                                   ins_lit_text(INS_LIT_STRING, "on", 2),
+                                   ins_lit_u64(7),
+                                   ins_lit_text(INS_LIT_KEYWORD, "n1", 2),
+                                   ins_lit_text(INS_LIT_FORM, "[1]", 3)};
     if (shape & MAKE_TIMES)
-        ins_builder_on(b, txn, ins_builder_node(b, node[ins_rng_below(rng, 4)]));
+        ins_builder_on(
+            b, txn,
+            ins_builder_node(b, node[ins_rng_below(rng, shape & MAKE_FORMS ? 6 : 4)]));
 }
 
 struct ins_history *make_history(struct ins_rng *rng, unsigned shape)
@@ -148,17 +168,20 @@ struct ins_history *make_history(struct ins_rng *rng, unsigned shape)
         abort();
     int64_t floor[4] = {-20, -20, -20, -20};
     set_init(b, rng, shape);
+    if (shape & MAKE_UNUSED)
+        set_unused(b, rng, shape);
     const uint32_t sessions = 1 + ins_rng_below(rng, 4);
     for (uint32_t n = ins_rng_below(rng, 12), i = 0; i < n; i++) {
         const uint32_t s = ins_rng_below(rng, sessions);
         const struct ins_lit name =
-            shape & MAKE_NAMES ? literal(s, shape) : ins_lit_u64(s);
+            shape & MAKE_NAMES ? make_literal(s, shape) : ins_lit_u64(s);
         add_txn(b, rng, ins_builder_session(b, name), i, shape, &floor[s]);
     }
     if (shape & MAKE_EMPTY)
         (void)ins_builder_session(b, ins_lit_u64(77));
     if (ins_builder_finish(b, 1, &h, &err) != INS_OK) {
         printf("Bail out! %s\n", err.text);
+        (void)fflush(stdout);
         abort();
     }
     ins_builder_free(b);

@@ -23,8 +23,20 @@ enum {
     MAKE_REGISTERS_TOO = 8192, /* beside lists */
     MAKE_ALL = 16383 & ~MAKE_NO_INIT,
     MAKE_IN_ORDER = 16384, /* with times: as an order of events can tell them */
-    MAKE_FORMS = 32768     /* with words: other forms of EDN */
+    MAKE_FORMS = 32768,    /* with words: other forms of EDN */
+    MAKE_ROWS = 65536,     /* statements on rows among the operations */
+    MAKE_EVENT_ROWS =
+        131072,          /* with rows: only statements that events have words for */
+    MAKE_UNUSED = 262144 /* keys that only initial values name */
 };
+
+/* Literal number i of its kind: equal for equal i, different for different i. */
+struct ins_lit make_literal(uint32_t i, unsigned shape);
+
+/* A statement of txn, of keys 0 .. keys - 1 and values that are the same for all. */
+struct ins_builder;
+void make_statement(struct ins_builder *b, struct ins_rng *rng, uint32_t txn,
+                    uint32_t keys, unsigned shape);
 
 /* Never NULL: a failure ends the program. */
 struct ins_history *make_history(struct ins_rng *rng, unsigned shape);

@@ -47,6 +47,22 @@ static const struct {
      "{:type :ok :process 0 :index 2 :value [[:w 2 6] [:r 1 [5]]]}",
      "insula 1 transactions 2\ninitial nil\n0 1: r(1)=[] r(2)=nil a(1)=5\n"
      "0 2: w(2)=6 r(1)=[5]\n"},
+    {"a key whose reads return a value and a vector is a register", "edn", NULL,
+     "{:type :ok :process 0 :index 1 :value [[:r 1 [5]] [:r 1 6] [:r 2 [5]]]}",
+     "insula 1 transactions 1\ninitial nil\n0 1: r(1)=edn\"[5]\" r(1)=6 r(2)=[5]\n"},
+    {"a key with an initial value is a register, whatever is read", "edn", NULL,
+     "{:type :ok :f :init :value {1 nil 2 [7]}}"
+     "{:type :ok :process 0 :index 1 :value [[:r 1 [5]] [:r 2 [7]] [:r 3 [5]]]}",
+     "insula 1 transactions 1\ninitial nil\ninitial 2 = edn\"[7]\"\n"
+     "0 1: r(1)=edn\"[5]\" r(2)=edn\"[7]\" r(3)=[5]\n"},
+    {"rows that no operation names are rows, absent or not", "insula", NULL,
+     "insula 1\ninitial 5 = nil\ninitial 6 = 7\na 1: q()={}\n",
+     "insula 1 transactions 1\ninitial 5 = nil\ninitial 6 = 7\na 1: q()={}\n"},
+    {"a number stays one when a word comes behind it in a statement", "insula", NULL,
+     "insula 1\na 1: cas(1)=x>7\na 2: q(k={1 x} v={7 y})={} q(k={2 z})=?\n"
+     "a 3: cas(1)=7>x!\n",
+     "insula 1 transactions 3\na 1: cas(1)=x>7\n"
+     "a 2: q(k={1 x} v={7 y})={} q(k={2 z})=?\na 3: cas(1)=7>x!\n"},
     {"comments, discarded forms, tags, sets and characters are passed over", "edn",
      NULL,
      "; a comment\n[#_{:type :ok :value [[:w 1 1]]} #jepsen.history.Op{:process 0, "

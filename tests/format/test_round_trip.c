@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FORMATS = 8, ROUNDS = 8 };
+enum { FORMATS = 8, ROUNDS = 12 };
 
 static const unsigned shapes[] = {
     0,
@@ -37,6 +37,18 @@ static const unsigned shapes[] = {
     MAKE_ALL | MAKE_FORMS,
     MAKE_ALL,
     MAKE_ALL & ~MAKE_LISTS,
+    MAKE_UNUSED,
+    MAKE_NIL | MAKE_UNUSED,
+    MAKE_NIL | MAKE_WORDS | MAKE_FORMS,
+    MAKE_NIL | MAKE_ROWS | MAKE_UNUSED,
+    MAKE_NIL | MAKE_ROWS | MAKE_WORDS | MAKE_FORMS | MAKE_UNUSED | MAKE_ABORTED,
+    MAKE_ALL | MAKE_ROWS | MAKE_FORMS | MAKE_UNUSED,
+    MAKE_NIL | MAKE_ROWS | MAKE_EVENT_ROWS,
+    MAKE_NIL | MAKE_ROWS | MAKE_EVENT_ROWS | MAKE_LOAD | MAKE_UNUSED | MAKE_ABORTED,
+    MAKE_NIL | MAKE_ROWS | MAKE_EVENT_ROWS | MAKE_WORDS | MAKE_FORMS | MAKE_UNUSED |
+        MAKE_MIXED_INIT | MAKE_INDETERMINATE | MAKE_UNKNOWN,
+    MAKE_NIL | MAKE_ROWS | MAKE_EVENT_ROWS | MAKE_LISTS | MAKE_REGISTERS_TOO |
+        MAKE_UNUSED | MAKE_TIMES | MAKE_IN_ORDER,
 };
 
 struct stats {
@@ -65,6 +77,14 @@ static void complain(struct stats *s, const char *what, const char *format,
         (void)snprintf(s->why, sizeof s->why, "%s %s: %s", format, what, detail);
 }
 
+static bool has_committed_ops(const struct ins_history *h)
+{
+    for (ins_txn t = 1; t < h->n_txns; t++)
+        if (h->txn_status[t] == INS_COMMITTED && h->txn_op[t] < h->txn_op[t + 1])
+            return true;
+    return false;
+}
+
 /* Save and load.  NULL, after a complaint, when either fails. */
 static struct ins_history *through(struct stats *s, const struct ins_history *h,
                                    const struct ins_format *f, bool lossy)
@@ -79,7 +99,7 @@ static struct ins_history *through(struct stats *s, const struct ins_history *h,
     (void)snprintf(path, sizeof path, "%s/h%s", directory, suffix);
     struct ins_read_options named = o;
     /* An empty file does not tell its format. */
-    if (h->n_txns == 1 || !h->n_by_status[INS_COMMITTED] || lossy)
+    if (!has_committed_ops(h) || lossy)
         named.format = f->id;
     if (ins_format_save(h, f->id, path, lossy, &err) != INS_OK ||
         ins_format_load(path, &named, &back, &err) != INS_OK) {

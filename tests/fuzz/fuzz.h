@@ -1,8 +1,8 @@
 /* fuzz.h - what every fuzz target does with the bytes it gets.
  *
  * A reader must refuse them with a message, or give a history that is valid and that
- * comes back unchanged in size from our own text and, of events, from its own format
- * where that can hold it.  Anything else aborts. */
+ * comes back unchanged from our own text and, of events, unchanged in size from its own
+ * format where that can hold it.  Anything else aborts. */
 #ifndef INS_FUZZ_H
 #define INS_FUZZ_H
 
@@ -19,6 +19,43 @@ static inline void fuzz_require(bool holds)
         abort();
 }
 
+/* All of them come back where queries ask about all of them. */
+static inline uint32_t fuzz_registers(const struct ins_history *h)
+{
+    uint32_t n = 0;
+    for (ins_key k = 0; k < h->n_keys; k++)
+        n += !ins_is_list_key(h, k);
+    return n;
+}
+
+/* Behind the first line and those of initial values, which may be said in several ways.
+ */
+static inline size_t fuzz_past_initial(const struct ins_buf *text)
+{
+    static const char initial[] = "initial ";
+    size_t at = 0;
+    do
+        at = (size_t)((char *)memchr(text->at + at, '\n', text->len - at) - text->at) +
+             1;
+    while (text->len - at >= strlen(initial) &&
+           !memcmp(text->at + at, initial, strlen(initial)));
+    return at;
+}
+
+/* Our own text says all there is, and so comes back as it is. */
+static inline void fuzz_same_text(const struct ins_history *h,
+                                  const struct ins_buf *text)
+{
+    struct ins_error err = {0};
+    struct ins_buf out = {0};
+    fuzz_require(ins_format_find("insula", NULL)->write(h, &out, &err) == INS_OK);
+    fuzz_require(!out.failed);
+    const size_t a = fuzz_past_initial(&out), b = fuzz_past_initial(text);
+    fuzz_require(out.len - a == text->len - b &&
+                 !memcmp(out.at + a, text->at + b, out.len - a));
+    ins_buf_release(&out);
+}
+
 static inline void fuzz_through(const struct ins_history *h, const char *format)
 {
     struct ins_error err = {0};
@@ -31,6 +68,10 @@ static inline void fuzz_through(const struct ins_history *h, const char *format)
     fuzz_require(ins_format_read(f, &in, &o, &back, &err) == INS_OK);
     fuzz_require(back->n_txns == h->n_txns && back->n_ops == h->n_ops &&
                  back->n_sessions == h->n_sessions);
+    if (!strcmp(format, "insula")) {
+        fuzz_require(!h->statements.n || fuzz_registers(back) == fuzz_registers(h));
+        fuzz_same_text(back, &out);
+    }
     ins_history_free(back);
     ins_buf_release(&out);
 }
