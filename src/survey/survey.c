@@ -190,14 +190,17 @@ static uint32_t bases_of(const struct survey *s, const struct ins_vec_arc *cycle
     return (rw < 2 ? INS_BASE(PSI) : 0) | (behind_ww ? INS_BASE(SI) : INS_BASE(PC));
 }
 
-/* The levels among the failed ones that this cycle breaks. */
+/* The levels among the failed ones that this cycle breaks; rr is one if it needs no row
+ * that a query missed. */
 static ins_levels broken_by(const struct survey *s, enum ins_kind kind,
                             enum ins_suffix suffix, const struct ins_vec_arc *cycle)
 {
     static const unsigned variant[INS_N_ORDERS] = {[INS_PLAIN] = INS_FREE,
                                                    [INS_PROCESS] = INS_AS_IS,
                                                    [INS_REALTIME] = INS_WITH_TIME};
-    const uint32_t bases = kind == INS_LOST_UPDATE ? INS_BASE(PSI) : bases_of(s, cycle);
+    uint32_t bases = kind == INS_LOST_UPDATE ? INS_BASE(PSI) : bases_of(s, cycle);
+    if (!ins_suffix_is_predicate(suffix))
+        bases |= INS_BASE(RR);
     const ins_levels first = ins_levels_of(bases, variant[ins_suffix_order(suffix)]);
     ins_levels above = 0;
     INS_EACH_LEVEL(l, first)
@@ -358,8 +361,10 @@ static void add_lost(struct survey *s, const struct ins_lost_commit *l,
         cycle, (struct ins_survey_arc){l->reader, l->txn, INS_RW, l->read, l->version});
     if (cycle->failed)
         return;
-    const ins_levels broken = broken_by(s, INS_G_SINGLE, INS_REALTIME, cycle);
-    if (!broken || !count_anomaly(s, INS_G_SINGLE, INS_REALTIME, broken, 1))
+    const enum ins_suffix suffix =
+        ins_suffix_with(INS_REALTIME, needs_missed_row(s, cycle));
+    const ins_levels broken = broken_by(s, INS_G_SINGLE, suffix, cycle);
+    if (!broken || !count_anomaly(s, INS_G_SINGLE, suffix, broken, 1))
         return;
     s->edge.len = 0;
     for (size_t i = 0; i < cycle->len; i++)
@@ -370,8 +375,7 @@ static void add_lost(struct survey *s, const struct ins_lost_commit *l,
         s->edge.at[1].n_path = s->edge.len > 2;
     }
     list_anomaly(
-        s,
-        (struct ins_anomaly){.kind = INS_G_SINGLE, .suffix = INS_REALTIME, .lost = l},
+        s, (struct ins_anomaly){.kind = INS_G_SINGLE, .suffix = suffix, .lost = l},
         broken, 2);
 }
 
@@ -456,14 +460,67 @@ static bool is_covered(const struct survey *s, const struct ins_anomaly *a)
     return false;
 }
 
+/* Does a finding of a weak level break rr, which implies none of them, too?  Its orders
+ * follow from reads; rr takes all of them but rows that queries missed. */
+static bool breaks_items(const struct survey *s, const struct ins_anomaly *a,
+                         enum ins_level rr)
+{
+    const struct ins_model m = ins_model_of(rr);
+    if (a->kind < INS_CYCLIC_CO || a->kind > INS_CONFLICT_CM || !m.sessions ||
+        (ins_model_of(a->breaks).real_time && !m.real_time))
+        return false;
+    for (uint32_t i = 0; i < a->n_ops; i++)
+        if (ins_is_missed_row(s->h, a->op[i]))
+            return false;
+    return true;
+}
+
+/* Then rr has the same reason as they. */
+static void give_to_items(struct survey *s)
+{
+    const ins_levels all =
+        ins_levels_of(INS_BASE(RR), INS_AS_IS | INS_WITH_TIME) & s->failed;
+    INS_EACH_LEVEL(rr, all)
+        for (size_t i = 0; i < s->first; i++)
+            if (breaks_items(s, &s->r->anomaly.at[i], rr))
+                s->r->level[rr].kinds |= UINT64_C(1) << s->r->anomaly.at[i].kind;
+}
+
+/* Does anybody take part in both, be it in a reason? */
+static bool concerns_some(const struct ins_anomaly *a, const struct ins_anomaly *b)
+{
+    for (uint32_t i = 0; i < a->n_txns; i++)
+        for (uint32_t j = 0; j < b->n_txns; j++)
+            if (a->txn[i] == b->txn[j] && a->txn[i] != INS_INIT)
+                return true;
+    return false;
+}
+
+/* Is a, which breaks rr, told by a weak level?  Those forbid cycles of at most one RW.
+ */
+static bool is_told_weakly(const struct survey *s, const struct ins_anomaly *a)
+{
+    if (!(INS_LEVEL_BIT(a->breaks) &
+          ins_levels_of(INS_BASE(RR), INS_AS_IS | INS_WITH_TIME)) ||
+        (a->kind != INS_G0 && a->kind != INS_G1C && a->kind != INS_G_SINGLE))
+        return false;
+    for (size_t i = 0; i < s->first; i++) {
+        const struct ins_anomaly *const weak = &s->r->anomaly.at[i];
+        if (breaks_items(s, weak, a->breaks) && concerns_some(a, weak))
+            return true;
+    }
+    return false;
+}
+
 static void drop_covered(struct survey *s)
 {
     struct ins_result *r = s->r;
     size_t kept = 0;
+    give_to_items(s);
     for (size_t i = 0; i < r->anomaly.len; i++) {
         const struct ins_anomaly a = r->anomaly.at[i];
         if (i < s->first && is_of_cycles(a.kind) && ins_model_of(a.breaks).versions &&
-            is_covered(s, &a)) {
+            (is_told_weakly(s, &a) || is_covered(s, &a))) {
             r->count[a.kind][a.suffix]--;
             continue;
         }

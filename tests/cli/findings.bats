@@ -205,3 +205,25 @@ planted() {
     result all.txt .counts | jq -e '.ThinAirRead == 1 and .FracturedReadCO == 1 and .G0 == 1 and .LongFork == 2 and
         .["G2-item"] == 3 and .LostUpdate == 5 and .["G-single-realtime"] >= 7'
 }
+
+@test "what breaks ra and, with queries, rr is told once, at both" {
+    printf '%s\n' 'insula 1' 'a t1: w(x)=1 w(y)=1' 'b t2: r(y)=nil r(x)=1 q(v=7)={}' >h.txt
+    [ "$(result h.txt '[.anomalies[].name]')" = '["FracturedReadCO"]' ]
+    [ "$(result h.txt '[.levels[] | select(.level == "ra", .level == "rr") | .anomalies[]]')" = \
+        '["FracturedReadCO","FracturedReadCO"]' ]
+    # A row that a query missed breaks ra, but not rr.
+    printf '%s\n' 'insula 1' 'a t1: insert(x)=7 w(y)=1' 'b t2: q(v=7)={} r(y)=1' >p.txt
+    [ "$(result p.txt '[.levels[] | select(.level == "ra", .level == "rr") | .verdict]')" = \
+        '["fail","pass"]' ]
+}
+
+@test "write skew of plain reads beside queries is told once" {
+    printf '%s\n' 'insula 1' 'a t1: r(x)=nil w(y)=1 q(v=7)={}' 'b t2: r(y)=nil w(x)=1' >h.txt
+    [ "$(result h.txt '[.anomalies[].name]')" = '["G2-item"]' ]
+    [ "$(result h.txt '.anomalies[0].breaks')" = '"rr"' ]
+}
+
+@test "a commit that a query missed is a lost one, and a phantom" {
+    printf '%s\n' 'insula 1' 'a t1 @1..2: insert(x)=7' 'b t2 @3..4: q(v=7)={}' 'b t3 @5..6: q(v=7)={}' >h.txt
+    [ "$(result h.txt '[.lost_commits, .anomalies[].name]')" = '[1,"G-single-predicate-realtime"]' ]
+}

@@ -1,6 +1,7 @@
 /* The survey of anomalies against all simple cycles of small histories, which are found
  * by trying every path.  Everything that is told must be there, and for each component
  * and kind something must be told. */
+#include "check/check.h"
 #include "recheck.h"
 #include "survey/survey.h"
 #include "tiny.h"
@@ -451,6 +452,53 @@ static const char *judge(const struct ins_history *h, uint64_t *n_cycles,
     return wrong;
 }
 
+/* ---- each once ---- */
+
+static bool have_common(const struct ins_anomaly *a, const struct ins_anomaly *b)
+{
+    for (uint32_t i = 0; i < a->n_txns; i++)
+        for (uint32_t j = 0; j < b->n_txns; j++)
+            if (a->txn[i] == b->txn[j] && a->txn[i] != INS_INIT)
+                return true;
+    return false;
+}
+
+/* Is there a cycle of at most one RW at rr, of transactions of which a weak level has
+ * told that they break it? */
+static bool tells_again(const struct ins_result *r)
+{
+    for (size_t i = 0; i < r->anomaly.len; i++) {
+        const struct ins_anomaly *const a = &r->anomaly.at[i];
+        if (a->breaks != INS_RR || a->kind < INS_G0 || a->kind > INS_G_SINGLE ||
+            a->kind == INS_LOST_UPDATE)
+            continue;
+        for (size_t j = 0; j < r->anomaly.len; j++)
+            if (r->anomaly.at[j].kind >= INS_CYCLIC_CO &&
+                r->anomaly.at[j].kind <= INS_CONFLICT_CM &&
+                have_common(a, &r->anomaly.at[j]))
+                return true;
+    }
+    return false;
+}
+
+/* Without queries rr is ser.  What a weak level has told is not told again at rr,
+ * though rr implies no weak level. */
+static const char *judge_rr(const struct ins_history *h)
+{
+    const struct ins_check_options o = {
+        .levels = INS_LEVEL_BIT(INS_RR), .with_default = true, .threads = 1};
+    struct ins_result *r = NULL;
+    struct ins_error err = {0};
+    if (h->n_ambiguous)
+        return NULL;
+    if (ins_check(h, &o, &r, &err) != INS_OK)
+        abort();
+    const bool same = r->level[INS_RR].verdict == r->level[INS_SER].verdict;
+    const bool again = tells_again(r);
+    ins_result_free(r);
+    return !same ? "rr is not ser" : again ? "rr tells what was told" : NULL;
+}
+
 int main(int argc, char **argv)
 {
     const uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 4000;
@@ -464,6 +512,8 @@ int main(int argc, char **argv)
         if (tiny_build(&tiny, &h, NULL) != INS_OK)
             return 1;
         const char *what = judge(h, &n_cycles, &n_lost);
+        if (!what)
+            what = judge_rr(h);
         if (what && wrong++ < 10) {
             printf("# %s: ", what);
             tiny_line(&tiny, stdout);
