@@ -480,10 +480,126 @@ static bool is_same_as_events(const struct ins_history *h, const char *format,
     return same;
 }
 
+/* ---- forged certificates ---- */
+
+enum { FORGED = 12, MOST_LINES = 512 };
+
+/* Is everything that a certificate claims true? */
+static bool claims_hold(const char *text, ins_levels holds)
+{
+    const char *at = strstr(text, "\nclaims ");
+    char name[24], verdict[8];
+    int n = 0;
+    for (at = at ? at + 7 : "";
+         sscanf(at, " %23[^= \n]=%7[a-z]%n", name, verdict, &n) == 2; at += n) {
+        const enum ins_level level = ins_level_find(name, strlen(name));
+        if (level == INS_N_LEVELS ||
+            ins_levels_has(holds, level) != !strcmp(verdict, "pass"))
+            return false;
+        if (at[n] == '\n')
+            break;
+    }
+    return true;
+}
+
+/* The first `n` bytes from `at` on become `with`. */
+static void replace(struct ins_buf *b, size_t at, size_t n, const char *with)
+{
+    struct ins_buf new = {0};
+    ins_buf_bytes(&new, b->at, at);
+    ins_buf_text(&new, with);
+    ins_buf_bytes(&new, b->at + at + n, b->len - at - n);
+    ins_buf_char(&new, '\0');
+    new.len--;
+    ins_buf_release(b);
+    *b = new;
+}
+
+/* Behind the claims: where lines begin, and where the text ends. */
+static size_t lines_of(const struct ins_buf *b, size_t line[MOST_LINES + 1])
+{
+    const char *const first = strstr(b->at, "\nlevel ");
+    size_t n = 0;
+    for (size_t i = first ? (size_t)(first - b->at) : b->len; i + 1 < b->len; i++)
+        if (b->at[i] == '\n' && n < MOST_LINES)
+            line[n++] = i + 1;
+    line[n] = b->len;
+    return n;
+}
+
+/* " ser=pass" becomes " ser=fail", and the other way round. */
+static void turn(struct ins_buf *b, const char *name, const char *before,
+                 const char *between)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        char text[48];
+        (void)snprintf(text, sizeof text, "%s%s%s%s", before, name, between,
+                       pass ? "pass" : "fail");
+        const char *const found = strstr(b->at, text);
+        if (found) {
+            replace(b, (size_t)(found - b->at) + strlen(text) - 4, 4,
+                    pass ? "fail" : "pass");
+            return;
+        }
+    }
+}
+
+/* A verdict turned round, in the claims and at the head of its proof. */
+static void turn_verdict(struct ins_buf *b, size_t at)
+{
+    char name[24];
+    if (sscanf(b->at + at, "level %23[^ ]", name) != 1)
+        return;
+    turn(b, name, " ", "=");
+    turn(b, name, "level ", " ");
+}
+
+/* A number changed in a line, a line left out, a verdict turned round. */
+static void forge(struct ins_buf *b, struct ins_rng *rng)
+{
+    size_t line[MOST_LINES + 1];
+    const size_t n = lines_of(b, line), i = n ? ins_rng_below(rng, (uint32_t)n) : 0;
+    if (!n)
+        return;
+    const size_t digits = line[i] + strcspn(b->at + line[i], "0123456789\n");
+    const size_t count = strspn(b->at + digits, "0123456789");
+    char number[8];
+    (void)snprintf(number, sizeof number, "%u", ins_rng_below(rng, 16));
+    if (!strncmp(b->at + line[i], "level ", 6))
+        turn_verdict(b, line[i]);
+    else if (count && ins_rng_below(rng, 4))
+        replace(b, digits, count, number);
+    else
+        replace(b, line[i], line[i + 1] - line[i], "");
+}
+
+/* Does the verifier take a certificate that claims something false?  forged[1] counts
+ * those that do, forged[0] the others. */
+static bool takes_forged(const struct ins_history *h, const struct ins_buf *text,
+                         ins_levels holds, struct ins_rng *rng, uint64_t forged[2])
+{
+    bool taken = false;
+    for (int i = 0; i < FORGED && !taken; i++) {
+        struct ins_error err = {0};
+        struct ins_buf b = {0};
+        ins_buf_bytes(&b, text->at, text->len);
+        ins_buf_char(&b, '\0');
+        b.len--;
+        for (uint32_t n = 1 + ins_rng_below(rng, 3); n; n--)
+            forge(&b, rng);
+        const bool lies = !claims_hold(b.at, holds);
+        forged[lies]++;
+        taken = ins_verify(h, b.at, b.len, NULL, &err) == INS_OK && lies;
+        ins_buf_release(&b);
+    }
+    return taken;
+}
+
 /* ---- comparing ---- */
 
 static const char *compare(const struct rows *r, const struct tiny_history *tiny,
-                           uint64_t held[INS_N_LEVELS][2], uint64_t said[2])
+                           uint64_t held[INS_N_LEVELS][2], uint64_t said[2],
+                           uint64_t forged[2], struct ins_rng *rng)
 {
     static char wrong[64];
     struct ins_error err = {0};
@@ -518,6 +634,8 @@ static const char *compare(const struct rows *r, const struct tiny_history *tiny
         const struct ins_buf *text = &result->certificate->text;
         if (ins_verify(h, text->at, text->len, NULL, &err) != INS_OK)
             (void)snprintf(wrong, sizeof wrong, "certificate: %.40s", err.text);
+        else if (takes_forged(h, text, holds, rng, forged))
+            (void)snprintf(wrong, sizeof wrong, "a forged certificate is taken");
     }
     if (!wrong[0] && h->statements.n && !round_trips(h, "insula"))
         (void)snprintf(wrong, sizeof wrong, "not the same as text");
@@ -603,7 +721,7 @@ int main(int argc, char **argv)
 {
     const uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 4000;
     const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    uint64_t held[INS_N_LEVELS][2] = {{0}}, said[2] = {0};
+    uint64_t held[INS_N_LEVELS][2] = {{0}}, said[2] = {0}, forged[2] = {0};
     struct tap tap = {0};
     const char *wrong = NULL;
     uint64_t i = 0, done = 0;
@@ -615,7 +733,7 @@ int main(int argc, char **argv)
         if (!to_tiny(&r, &tiny))
             continue;
         done++;
-        wrong = compare(&r, &tiny, held, said);
+        wrong = compare(&r, &tiny, held, said, forged, &rng);
     }
     tap_ok(&tap, !wrong,
            "%" PRIu64 " histories of rows, seed %" PRIu64 ", last %" PRIu64 "%s%s",
@@ -623,6 +741,8 @@ int main(int argc, char **argv)
     tap_ok(&tap, said[0] >= count / 50 && said[1] >= count / 50,
            "%" PRIu64 " and %" PRIu64 " of them as events of EDN and JSON", said[0],
            said[1]);
+    tap_ok(&tap, forged[1] >= 2 * count,
+           "of %" PRIu64 " forged certificates that lie none is taken", forged[1]);
     for (size_t c = 0; c < sizeof by_hand / sizeof *by_hand; c++)
         tap_ok(&tap, judges(&by_hand[c]), "%s", by_hand[c].what);
     for (int l = 0; l < INS_N_LEVELS; l++)
