@@ -227,3 +227,15 @@ planted() {
     printf '%s\n' 'insula 1' 'a t1 @1..2: insert(x)=7' 'b t2 @3..4: q(v=7)={}' 'b t3 @5..6: q(v=7)={}' >h.txt
     [ "$(result h.txt '[.lost_commits, .anomalies[].name]')" = '[1,"G-single-predicate-realtime"]' ]
 }
+
+@test "a phantom is explained by its name, and pages show the statement and what it missed" {
+    "$INSULA" explain Phantom >out
+    grep -q '^G2-item-predicate: phantom' out
+    printf '%s\n' 'insula 1' 'ward t0: insert(3)=2' 'alice t1: q(v=2)={3=2} insert(5)=2' \
+        'bob t2: q(v=2)={3=2} insert(6)=2' >h.txt
+    run -1 "$INSULA" check --html h.html h.txt
+    [[ $output == *"G2-item-predicate: phantom: write skew"* ]]
+    [[ $output == *"asked for all rows with v=2 and got {3}; it missed row 6"* ]]
+    grep -q 'q(v=2)={3} without 6' h.html
+    grep -q 'asked for all rows with v=2 and got {3}; it missed row 6' h.html
+}
