@@ -595,6 +595,20 @@ static bool takes_forged(const struct ins_history *h, const struct ins_buf *text
     return taken;
 }
 
+/* What is wrong with the certificate, or with how it is verified; else nothing. */
+static const char *certificate_fault(const struct ins_history *h,
+                                     const struct ins_buf *text, ins_levels holds,
+                                     struct ins_rng *rng, uint64_t forged[2])
+{
+    struct ins_error err = {0};
+    if (ins_verify(h, text->at, text->len, NULL, &err) != INS_OK) {
+        printf("# %s\n", err.text);
+        return "the certificate is refused";
+    }
+    return takes_forged(h, text, holds, rng, forged) ? "a forged certificate is taken"
+                                                     : "";
+}
+
 /* ---- comparing ---- */
 
 static const char *compare(const struct rows *r, const struct tiny_history *tiny,
@@ -630,13 +644,10 @@ static const char *compare(const struct rows *r, const struct tiny_history *tiny
                                            : "unknown");
         held[l][expected]++;
     }
-    if (!wrong[0] && result) {
-        const struct ins_buf *text = &result->certificate->text;
-        if (ins_verify(h, text->at, text->len, NULL, &err) != INS_OK)
-            (void)snprintf(wrong, sizeof wrong, "certificate: %.40s", err.text);
-        else if (takes_forged(h, text, holds, rng, forged))
-            (void)snprintf(wrong, sizeof wrong, "a forged certificate is taken");
-    }
+    if (!wrong[0] && result)
+        (void)snprintf(
+            wrong, sizeof wrong, "%s",
+            certificate_fault(h, &result->certificate->text, holds, rng, forged));
     if (!wrong[0] && h->statements.n && !round_trips(h, "insula"))
         (void)snprintf(wrong, sizeof wrong, "not the same as text");
     if (!wrong[0] && !round_trips(h, "insulab"))
