@@ -202,37 +202,15 @@ static void take_condition(struct ins_builder *b, struct ins_builder_column *col
     }
 }
 
-/* What is wrong with a condition, or NULL. */
-static const char *wrong_condition(const struct ins_lit_condition *c, bool on_key)
-{
-    if (c->kind >= INS_N_CONDITIONS ||
-        (on_key ? c->kind == INS_COND_UNEQUAL || c->kind == INS_COND_MODULO
-                : c->kind == INS_COND_PREFIX))
-        return on_key ? "expected a condition on keys"
-                      : "expected a condition on values";
-    const unsigned both = INS_RANGE_LOW | INS_RANGE_HIGH;
-    if (c->kind == INS_COND_MODULO &&
-        (c->a.kind != INS_LIT_UINT || !c->a.number || c->b.kind != INS_LIT_UINT))
-        return "expected a modulus from 1 on and a remainder from 0 on";
-    if (c->kind == INS_COND_PREFIX && c->a.kind != INS_LIT_STRING &&
-        c->a.kind != INS_LIT_KEYWORD)
-        return "expected a string or keyword as a prefix";
-    if (c->kind == INS_COND_RANGE && (c->range & both) == both) {
-        if (!ins_lit_comparable(c->a, c->b))
-            return "expected a range whose ends can be compared";
-        if (ins_lit_compare(c->a, c->b) > 0)
-            return "a range ends before it begins, expected its lower end first";
-    }
-    return NULL;
-}
-
 void ins_builder_query(struct ins_builder *b, uint32_t txn,
                        const struct ins_lit_condition *key,
                        const struct ins_lit_condition *value, uint32_t limit)
 {
-    const char *wrong = wrong_condition(key, true);
+    const char *wrong =
+        ins_condition_fault(key->kind, key->range, key->a, key->b, true);
     if (!wrong)
-        wrong = wrong_condition(value, false);
+        wrong =
+            ins_condition_fault(value->kind, value->range, value->a, value->b, false);
     if (wrong)
         (void)ins_fail(&b->error, INS_E_INPUT, ins_builder_line(b, txn), "%s", wrong);
     if (!add_statement(b, txn, INS_QUERY, true))

@@ -183,16 +183,16 @@ static bool word_fits(const struct ins_history *h, enum ins_word_mode mode,
     return mode != INS_WORDS_INTERNED || word < h->literals.map.len;
 }
 
-static bool condition_fits(const struct ins_history *h, enum ins_word_mode mode,
-                           const struct ins_condition *c)
+static bool words_of_condition_fit(const struct ins_history *h, enum ins_word_mode mode,
+                                   const struct ins_condition *c)
 {
     switch ((int)c->kind) {
     case INS_COND_ANY:
-        return true;
     case INS_COND_MODULO:
-        return c->a != 0;
+        return true;
     case INS_COND_RANGE:
-        return (!(c->range & INS_RANGE_LOW) || word_fits(h, mode, c->a)) &&
+        return c->range & (INS_RANGE_LOW | INS_RANGE_HIGH) &&
+               (!(c->range & INS_RANGE_LOW) || word_fits(h, mode, c->a)) &&
                (!(c->range & INS_RANGE_HIGH) || word_fits(h, mode, c->b));
     case INS_COND_EQUAL:
     case INS_COND_UNEQUAL:
@@ -208,6 +208,23 @@ static bool condition_fits(const struct ins_history *h, enum ins_word_mode mode,
     return words_fit(h, mode, h->statements.word + c->a, c->n);
 }
 
+/* The same as the builder asks for, so that what was read can be written as text. */
+static bool condition_fits(const struct ins_history *h, enum ins_word_mode mode,
+                           const struct ins_condition *c, bool on_key)
+{
+    const enum ins_condition_kind kind = (enum ins_condition_kind)c->kind;
+    const bool range = kind == INS_COND_RANGE, modulo = kind == INS_COND_MODULO;
+    struct ins_lit a = modulo ? ins_lit_u64(c->a) : ins_lit_nil();
+    struct ins_lit b = modulo ? ins_lit_u64(c->b) : ins_lit_nil();
+    if (!words_of_condition_fit(h, mode, c))
+        return false;
+    if (kind == INS_COND_PREFIX || (range && c->range & INS_RANGE_LOW))
+        a = ins_word_lit(mode, c->a, &h->literals);
+    if (range && c->range & INS_RANGE_HIGH)
+        b = ins_word_lit(mode, c->b, &h->literals);
+    return !ins_condition_fault(kind, c->range, a, b, on_key);
+}
+
 /* The operations that a statement on one row is lowered to. */
 static bool row_fits(const struct ins_history *h, uint32_t number)
 {
@@ -215,6 +232,8 @@ static bool row_fits(const struct ins_history *h, uint32_t number)
     const uint32_t n = s->no_effect ? 1 : 2;
     const bool reads = s->kind == INS_CAS && !s->no_effect;
     if (s->n_ops != n || !word_fits(h, h->value_mode, s->value.b) ||
+        (s->kind != INS_DELETE && s->kind != INS_CAS &&
+         ins_value_is_absent(h, s->value.b)) ||
         (s->kind == INS_CAS && !word_fits(h, h->value_mode, s->value.a)) ||
         ins_op_kind(h, s->op) != (reads ? INS_OP_READ : INS_OP_READ_AMONG) ||
         h->op_value[s->op] != (reads ? s->value.a : number))
@@ -228,10 +247,11 @@ static bool row_fits(const struct ins_history *h, uint32_t number)
 static bool query_fits(const struct ins_history *h, const struct ins_statement *s)
 {
     for (uint32_t op = s->op; op < s->op + s->n_ops; op++)
-        if (ins_op_kind(h, op) != INS_OP_READ || s->no_effect)
+        if (ins_op_kind(h, op) != INS_OP_READ || s->no_effect ||
+            ins_value_is_absent(h, h->op_value[op]))
             return false;
-    return condition_fits(h, h->key_mode, &s->key) &&
-           condition_fits(h, h->value_mode, &s->value);
+    return s->limit < UINT32_MAX && condition_fits(h, h->key_mode, &s->key, true) &&
+           condition_fits(h, h->value_mode, &s->value, false);
 }
 
 /* Statements are in order, each within its transaction; what they were lowered to is

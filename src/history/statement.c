@@ -53,6 +53,30 @@ int ins_lit_compare(struct ins_lit a, struct ins_lit b)
 
 /* ---- conditions ---- */
 
+const char *ins_condition_fault(enum ins_condition_kind kind, unsigned range,
+                                struct ins_lit a, struct ins_lit b, bool on_key)
+{
+    if (kind >= INS_N_CONDITIONS ||
+        (on_key ? kind == INS_COND_UNEQUAL || kind == INS_COND_MODULO
+                : kind == INS_COND_PREFIX))
+        return on_key ? "expected a condition on keys"
+                      : "expected a condition on values";
+    const unsigned both = INS_RANGE_LOW | INS_RANGE_HIGH;
+    if (kind == INS_COND_MODULO &&
+        (a.kind != INS_LIT_UINT || !a.number || b.kind != INS_LIT_UINT))
+        return "expected a modulus from 1 on and a remainder from 0 on";
+    if (kind == INS_COND_PREFIX && a.kind != INS_LIT_STRING &&
+        a.kind != INS_LIT_KEYWORD)
+        return "expected a string or keyword as a prefix";
+    if (kind == INS_COND_RANGE && (range & both) == both) {
+        if (!ins_lit_comparable(a, b))
+            return "expected a range whose ends can be compared";
+        if (ins_lit_compare(a, b) > 0)
+            return "a range ends before it begins, expected its lower end first";
+    }
+    return NULL;
+}
+
 /* A column that conditions speak of. */
 struct column {
     const struct ins_history *h;

@@ -80,6 +80,10 @@ struct ins_statements {
     uint64_t *word;
 };
 
+/* What is wrong with a condition of these literals, or NULL. */
+const char *ins_condition_fault(enum ins_condition_kind kind, unsigned range,
+                                struct ins_lit a, struct ins_lit b, bool on_key);
+
 /* Is a value that of a row that is not there? */
 bool ins_value_is_absent(const struct ins_history *h, uint64_t value);
 
