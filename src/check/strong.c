@@ -3,9 +3,8 @@
 #include "certificate/certificate.h"
 #include "engine/search.h"
 #include "explain/anomaly.h"
-#include "witness/frontier.h"
+#include "witness/run_search.h"
 #include "witness/view.h"
-#include "witness/window.h"
 
 enum {
     /* up to this many candidates a read, on average, the engine does well by itself */
@@ -292,9 +291,7 @@ static bool find_witness(const struct ins_script *s, enum ins_level level, bool 
     const int64_t start = ins_now_ns();
     ins_limit_stage(o->limit, ins_level_table[level].name, 0);
     ins_limit_step(o->limit, "looking for an order", 0);
-    const bool found =
-        (quick && !s->h->has_times && ins_frontier_search(s, how, o->limit, &step)) ||
-        ins_window_search(s, how, quick, o->limit, &step);
+    const bool found = ins_run_search(s, how, quick, o->limit, &step);
     if (found) {
         struct ins_certificate *c =
             o->certificate ? ins_certificate_get(r, s->h) : NULL;

@@ -1,334 +1,539 @@
 /* frontier.c - a witness by a beam over frontiers.
  *
  * A state is how far each session has come, and the current value of each key.  A move
- * is the next step of one session: possible when its reads find their values.  All
- * states that are kept have made equally many moves; of all that follow from them, the
- * best are kept, equal ones once.  Where few keys take few values, a wrong move shows
- * soon, so a few dozen states are enough, and each move costs the same however long
- * the history is.
+ * is the next step of one session: possible when its reads find their values.  States
+ * are kept by how many steps they have made, and of those with equally many the best
+ * few, equal ones once.
  *
- * What is good: sessions are not left behind.  A session is due when each could have
- * moved once since its last step; one that is overdue weighs by the square, and each
- * read that would not find its value now weighs a little.  Recorded times play no part.
+ * Steps that lose nothing are made at once: one that only reads, when it finds its
+ * values, and in pc any begin.  Whatever sequence goes on from the state, it also goes
+ * on with that step first.
  *
- * Where no state can move, the search goes back to states that it saved, further each
- * time, and comes again with more of them. */
+ * What is good: no session is left behind.  With times a step is due when it was
+ * recorded, without them when each session could have moved once since its last step.
+ * A session whose next step finds its values is as late as it is now; another one is
+ * taken to wait until somebody writes what it needs, and that is looked up: the
+ * nearest such writer that has not run yet.  When there is none, the state is dead.
+ * Being late weighs by the square.
+ *
+ * Most orders of steps that have nothing to do with each other are the same to
+ * everybody, and states that differ in them only crowd out the rest.  So of all steps
+ * that are possible the one that is due first is made, another one only when it is
+ * due soon and touches the same keys, or writes what a session waits for.
+ *
+ * Where no state can move, or all are late, the search goes back to states that it
+ * saved, further each time, and comes again with more of them. */
 #include "frontier.h"
 
-#include "base/map.h"
+#include "witness/beam.h"
 
 #include <stdlib.h>
 
 enum {
-    WORK = 2 * 1000 * 1000, /* moves to look at, beside those of a straight run */
-    NARROW = 24,            /* states, as a rule */
-    WIDE = 6144,            /* where it gets stuck */
-    APART = 32,             /* moves between saved places */
-    N_SAVED = 64,           /* places */
-    UNMET = 48,             /* weight of a read that does not find its value */
-    OVERDUE = 64,           /* weight of a session that is late by a round, squared */
-    MOST_BYTES = 96 << 20,  /* of states */
-    MANY_KEYS = 512,        /* too many for a wrong move to show soon */
+    WORK = 40 * 1000 * 1000, /* sessions to look at, beside those of a straight run */
+    NARROW = 4,              /* states, as a rule, of a long history */
+    NARROW_SHORT = 24,       /* and of a short one */
+    SHORT = 80 * 1000,       /* states, transactions and all */
+    WIDE = 4096,             /* where it gets stuck */
+    ANY_STEP = 27,           /* from so many times the usual on, every step is tried */
+    APART = 32,              /* steps between saved places */
+    N_SAVED = 64,            /* places */
+    RING = 64,               /* how far steps that lose nothing may lead */
+    MOST_BYTES = 96 << 20,   /* of states */
+    MANY_KEYS = 4096,        /* too many for a wrong move to show soon */
+    MANY_CURSORS = 32 << 20, /* of values and sessions */
+    DUE = 4,                 /* sessions that are next, as times or turns have it */
+    AHEAD = 2,               /* transactions of a session that may touch the same */
+    DEPTH = 3,               /* of who waits for whom */
+    UNMET = 30,              /* weight of a read that does not find its value */
+    UNIT = 16,               /* of lateness, a round */
+    FAR = 4 * UNIT,          /* from here on it weighs no more than in proportion */
 };
 #define BUSY (UINT32_C(1) << 31) /* si: on a value, somebody is about to replace it */
-
-/* One state, in words: */
-struct layout {
-    uint32_t at;    /* by session: its next transaction; << 1 | 1: it has begun */
-    uint32_t due;   /* by session: the move by which it should go on */
-    uint32_t value; /* by key */
-    uint32_t words;
-};
+#define DEAD INT64_MAX
 
 struct made { /* how a state came about */
     uint32_t parent, step;
 };
 INS_VEC(made, struct made);
 
-struct option { /* a move that is possible */
-    uint64_t hash;
-    int64_t cost;
-    uint32_t from, session;
-    bool skip;
-};
-INS_VEC(option, struct option);
-
-struct need { /* a value that a session waits for */
-    uint32_t value, session, next;
-};
-INS_VEC(need, struct need);
-
-struct beam {
-    uint32_t *state; /* n of `layout.words` */
-    uint64_t *hash;
-    uint32_t *made; /* by state: its entry in `made` */
-    uint32_t n, room;
-};
-
 struct saved {
-    struct beam beam;
-    uint64_t moves;
+    struct ins_beam beam;
+    uint64_t steps;
+};
+
+/* The nearest writers of a value, of different sessions, when they were looked up. */
+struct near {
+    ins_txn first, second;
+    uint64_t at;
 };
 
 struct search {
     const struct ins_script *s;
     struct ins_steps how;
     struct ins_limit *limit;
-    struct layout lay;
-    uint32_t n_sessions, n_keys;
-    struct beam now, next;
-    struct ins_vec_option option;
+    /* A state, in words: by session its next transaction << 1, | 1 when it has begun,
+     * and without times the step by which it should go on; by key its value. */
+    uint32_t due, value, words;
+    uint32_t n_sessions, round;
+    uint32_t *rank; /* with times, by step: when it is due */
+    struct ins_beam ring[RING];
+    uint64_t steps, last; /* where the search is, and the last place with states */
+    uint32_t *child;      /* a state under construction */
+    uint64_t child_hash;
+    uint32_t trail[RING], n_trail; /* the steps that lead to it */
     struct ins_vec_made made;
-    struct ins_vec_need need; /* of one state, linked by key: */
-    uint32_t *key_need, *key_stamp, stamp;
-    uint64_t *seen; /* hashes, open addressing, 0: empty */
+    size_t kept; /* of `made`, when they were last gathered */
+    /* Writers by value, by session within one; where the last look-up ended. */
+    uint32_t *writer_off, *writer_at;
+    ins_txn *writer;
+    struct near *near;
+    uint8_t *wanted;          /* by session */
+    uint64_t *reads, *writes; /* by transaction: keys, a bit for several of them */
+    uint64_t *seen;           /* hashes: the latest of each slot */
     uint32_t seen_mask;
     struct saved saved[N_SAVED];
     uint32_t n_saved, first_saved;
-    uint64_t moves, work, most_work;
-    uint32_t width, kept; /* kept: entries of `made` after they were last gathered */
+    uint64_t work, most_work;
+    uint64_t straight; /* work for a step where all goes well, with some to spare */
+    uint64_t stuck_at; /* the furthest place from which it had to go back */
+    int64_t bearable;
+    uint32_t width, narrow, back;
     bool failed;
 };
 
 static uint64_t mix(uint64_t a, uint64_t b)
 {
-    uint64_t z = (a << 32 | b) * 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
+    return ins_mix64((a << 32 | b) + 0x9E3779B97F4A7C15u);
 }
 
-/* ---- beams ---- */
+/* ---- what a session waits for ---- */
 
-static void release_beam(struct beam *b)
+/* The first writer of the value in a session that has not run. */
+static ins_txn next_writer(struct search *q, const uint32_t *state, uint32_t value,
+                           uint32_t session)
 {
-    ins_free(b->state);
-    ins_free(b->hash);
-    ins_free(b->made);
-    *b = (struct beam){0};
+    const size_t x = (size_t)value * q->n_sessions + session;
+    const ins_txn from = state[session] >> 1;
+    uint32_t i = q->writer_at[x];
+    const uint32_t lo = q->writer_off[x], hi = q->writer_off[x + 1];
+    while (i < hi && q->writer[i] < from)
+        i++;
+    while (i > lo && q->writer[i - 1] >= from)
+        i--;
+    q->writer_at[x] = i;
+    return i < hi ? q->writer[i] : INS_NONE;
 }
 
-static bool grow_beam(const struct search *q, struct beam *b, uint32_t n)
+/* How many steps from now t will be through, if all goes on evenly. */
+static int64_t expected(const struct search *q, const uint32_t *state, ins_txn t,
+                        uint64_t now)
 {
-    if (n <= b->room)
-        return true;
-    release_beam(b);
-    b->state = INS_NEW(uint32_t, (size_t)n * q->lay.words);
-    b->hash = INS_NEW(uint64_t, n);
-    b->made = INS_NEW(uint32_t, n);
-    b->room = n;
-    return b->state && b->hash && b->made;
+    const uint32_t ahead = t - (state[q->s->h->txn_session[t]] >> 1);
+    if (!q->rank)
+        return (int64_t)ahead * q->round + 1;
+    const int64_t due = (int64_t)q->rank[t << 1 | 1] - (int64_t)now;
+    return due > (int64_t)ahead ? due : (int64_t)ahead + 1;
 }
 
-static uint32_t *state_at(const struct search *q, const struct beam *b, uint32_t i)
+static bool has_run(const struct search *q, const uint32_t *state, ins_txn t)
 {
-    return b->state + (size_t)i * q->lay.words;
+    return t == INS_NONE || state[q->s->h->txn_session[t]] >> 1 > t;
 }
 
-static bool copy_beam(const struct search *q, struct beam *to, const struct beam *from)
+static void look_up_near(struct search *q, const uint32_t *state, uint32_t value,
+                         uint64_t now)
 {
-    if (!grow_beam(q, to, from->n))
-        return false;
-    to->n = from->n;
-    memcpy(to->state, from->state, (size_t)from->n * q->lay.words * sizeof *to->state);
-    memcpy(to->hash, from->hash, from->n * sizeof *to->hash);
-    memcpy(to->made, from->made, from->n * sizeof *to->made);
+    struct near *n = &q->near[value];
+    int64_t best = INT64_MAX, second = INT64_MAX;
+    *n = (struct near){INS_NONE, INS_NONE, now};
+    for (uint32_t i = 0; i < q->n_sessions; i++) {
+        const ins_txn t = next_writer(q, state, value, i);
+        const int64_t wait = t == INS_NONE ? INT64_MAX : expected(q, state, t, now);
+        if (wait < best) {
+            second = best;
+            n->second = n->first;
+            best = wait;
+            n->first = t;
+        } else if (wait < second) {
+            second = wait;
+            n->second = t;
+        }
+    }
+    q->work += q->n_sessions / 4;
+}
+
+/* How long a session has to wait for somebody else to write the value, in steps;
+ * DEAD: for ever. */
+static int64_t wait_for(struct search *q, const uint32_t *state, uint32_t value,
+                        uint32_t session, uint64_t now)
+{
+    const uint32_t *of = q->s->h->txn_session;
+    const struct near *n = &q->near[value];
+    for (bool fresh = false;; fresh = true) {
+        const bool old = now > n->at + q->round / 4 || n->at > now + q->round;
+        if (!fresh && old) {
+            look_up_near(q, state, value, now);
+            continue;
+        }
+        if (!has_run(q, state, n->first) && of[n->first] != session)
+            return expected(q, state, n->first, now);
+        if (!has_run(q, state, n->second) && of[n->second] != session)
+            return expected(q, state, n->second, now);
+        if (fresh)
+            return DEAD;
+        look_up_near(q, state, value, now);
+    }
+}
+
+/* ---- steps ---- */
+
+static bool reads_match(const struct search *q, const uint32_t *state, ins_txn t)
+{
+    const struct ins_script *s = q->s;
+    const uint32_t *value = state + q->value;
+    for (uint32_t i = s->read_off[t]; i < s->read_off[t + 1]; i++)
+        if ((value[s->read[i].key] & ~BUSY) != s->read[i].value)
+            return false;
     return true;
 }
 
-/* ---- moves ---- */
-
-/* How many reads of t would not find their values. */
-static uint32_t count_unmet(const struct search *q, const uint32_t *value, ins_txn t)
-{
-    const struct ins_script *s = q->s;
-    uint32_t n = 0;
-    for (uint32_t i = s->read_off[t]; i < s->read_off[t + 1]; i++)
-        n += (value[s->read[i].key] & ~BUSY) != s->read[i].value;
-    return n;
-}
-
-static bool is_busy(const struct search *q, const uint32_t *value, ins_txn t)
+static bool is_busy(const struct search *q, const uint32_t *state, ins_txn t)
 {
     const struct ins_script *s = q->s;
     for (uint32_t i = s->write_off[t]; q->how.exclusive && i < s->write_off[t + 1]; i++)
-        if (value[s->write[i].key] & BUSY)
+        if (state[q->value + s->write[i].key] & BUSY)
             return true;
     return false;
 }
 
-static int64_t lateness(const struct search *q, uint32_t due)
+static bool is_at_end(const struct search *q, const uint32_t *state, uint32_t session)
 {
-    const int64_t late = (int64_t)q->moves - due, round = q->n_sessions + 1;
-    return late > 0 ? late * late * OVERDUE / (round * round) : 0;
+    return state[session] >> 1 == q->s->h->session_first[session + 1];
 }
 
-static uint64_t hash_write(uint64_t hash, ins_key k, uint32_t old, uint32_t new)
+/* By real time: has everybody run who ended before t of this session began? */
+static bool is_in_time(const struct search *q, const uint32_t *state, uint32_t session,
+                       ins_txn t)
 {
+    const struct ins_history *h = q->s->h;
+    const int64_t begin = h->txn_begin[t];
+    for (uint32_t i = 0; begin != INS_NO_TIME && i < q->n_sessions; i++) {
+        const ins_txn u = state[i] >> 1;
+        if (i != session && !is_at_end(q, state, i) && q->s->counts[u] &&
+            h->txn_status[u] == INS_COMMITTED && h->txn_end[u] != INS_NO_TIME &&
+            h->txn_end[u] < begin)
+            return false;
+    }
+    return true;
+}
+
+/* Can t, the next one of its session, begin? */
+static bool can_begin(const struct search *q, const uint32_t *state, uint32_t session,
+                      ins_txn t)
+{
+    return reads_match(q, state, t) && !is_busy(q, state, t) &&
+           (!q->how.real_time || is_in_time(q, state, session, t));
+}
+
+static bool only_reads(const struct search *q, ins_txn t)
+{
+    return q->s->write_off[t] == q->s->write_off[t + 1];
+}
+
+static bool only_writes(const struct search *q, ins_txn t)
+{
+    return q->s->read_off[t] == q->s->read_off[t + 1];
+}
+
+static void set_value(struct search *q, ins_key k, uint32_t to)
+{
+    uint32_t *value = &q->child[q->value + k];
     const uint64_t key = (uint64_t)k | UINT64_C(1) << 31;
-    return hash ^ mix(key, old) ^ mix(key, new);
+    q->child_hash ^= mix(key, *value) ^ mix(key, to);
+    *value = to;
 }
 
-/* What a step of t at `at` makes of the value of the i-th key it writes. */
-static uint32_t written(const struct search *q, const uint32_t *value, uint32_t at,
-                        uint32_t i)
+/* The session of the child stands there now. */
+static void set_session(struct search *q, uint32_t session, uint32_t at, uint64_t now)
 {
-    const struct ins_access w = q->s->write[i];
-    if (!q->how.split || (at & 1))
-        return w.value;
-    return q->how.exclusive ? value[w.key] | BUSY : value[w.key];
+    q->child_hash ^= mix(session, q->child[session]) ^ mix(session, at);
+    q->child[session] = at;
+    q->child[q->due + session] = (uint32_t)now + q->round;
 }
 
-/* Where the session stands after its next step, or without it. */
-static uint32_t advance(const struct search *q, uint32_t session, uint32_t at,
-                        bool skip)
-{
-    if (q->how.split && !(at & 1) && !skip)
-        return at | 1;
-    return ins_script_next(q->s, session, (at >> 1) + 1) << 1;
-}
-
-static void apply(const struct search *q, uint32_t *state, uint32_t session, bool skip)
+/* The child makes the next step of a session, or with `skip` leaves it out; one that
+ * needs no two steps makes both. */
+static void make_step(struct search *q, uint32_t session, bool skip, uint64_t *now)
 {
     const struct ins_script *s = q->s;
-    const uint32_t at = state[session], to = advance(q, session, at, skip);
-    uint32_t *value = state + q->lay.value;
-    for (uint32_t i = s->write_off[at >> 1]; !skip && i < s->write_off[(at >> 1) + 1];
-         i++)
-        value[s->write[i].key] = written(q, value, at, i);
-    state[session] = to;
-    if (to >> 1 < s->h->session_first[session + 1])
-        state[q->lay.due + session] = (uint32_t)q->moves + q->n_sessions;
+    const uint32_t at = q->child[session];
+    const ins_txn t = at >> 1;
+    const bool begins = q->how.split && !(at & 1) && !skip;
+    const bool ends = !begins || only_reads(q, t) || only_writes(q, t);
+    *now += q->how.split && !(at & 1) && ends ? 2 : 1;
+    if (!skip && (begins || !q->how.split))
+        q->trail[q->n_trail++] = t << 1;
+    if (!skip && ends && q->how.split)
+        q->trail[q->n_trail++] = t << 1 | 1;
+    for (uint32_t i = s->write_off[t]; !skip && i < s->write_off[t + 1]; i++) {
+        const ins_key k = s->write[i].key;
+        if (ends)
+            set_value(q, k, s->write[i].value);
+        else if (q->how.exclusive)
+            set_value(q, k, q->child[q->value + k] | BUSY);
+    }
+    set_session(q, session, ends ? ins_script_next(s, session, t + 1) << 1 : at | 1,
+                *now);
 }
 
-/* List what the next steps of a state need, by key; the cost of the state as it is. */
-static int64_t list_needs(struct search *q, const uint32_t *state)
+/* Make the steps of the child that lose nothing. */
+static void make_free_steps(struct search *q, uint64_t *now)
 {
-    const struct ins_script *s = q->s;
-    const uint32_t *value = state + q->lay.value;
-    int64_t sum = 0;
-    q->stamp++;
-    q->need.len = 0;
-    for (uint32_t i = 0; i < q->n_sessions; i++) {
-        const ins_txn t = state[i] >> 1;
-        if (t == s->h->session_first[i + 1])
-            continue;
-        sum += lateness(q, state[q->lay.due + i]);
-        for (uint32_t r = s->read_off[t]; !(state[i] & 1) && r < s->read_off[t + 1];
-             r++) {
-            const struct ins_access a = s->read[r];
-            const bool listed = q->key_stamp[a.key] == q->stamp;
-            sum += (value[a.key] & ~BUSY) != a.value ? UNMET : 0;
-            ins_vec_need_push(
-                &q->need,
-                (struct need){a.value, i, listed ? q->key_need[a.key] : INS_NONE});
-            q->key_stamp[a.key] = q->stamp;
-            q->key_need[a.key] = (uint32_t)q->need.len - 1;
+    for (uint32_t i = 0; i < q->n_sessions; i++)
+        while (*now + 2 < q->steps + RING && !is_at_end(q, q->child, i) &&
+               !(q->child[i] & 1)) {
+            const ins_txn t = q->child[i] >> 1;
+            const bool reads = only_reads(q, t);
+            const bool optional = !q->s->counts[t];
+            if (reads && optional)
+                make_step(q, i, true, now);
+            else if (!optional &&
+                     (reads ||
+                      (q->how.split && !q->how.exclusive && !only_writes(q, t))) &&
+                     can_begin(q, q->child, i, t))
+                make_step(q, i, false, now);
+            else
+                break;
         }
-    }
-    q->failed |= q->need.failed != 0;
-    return sum;
 }
 
-/* What changing the value of a key does to the needs of other sessions. */
-static int64_t change_needs(const struct search *q, uint32_t session, ins_key k,
-                            uint32_t old, uint32_t new)
+/* ---- how good a state is ---- */
+
+static int64_t lateness(const struct search *q, int64_t late)
 {
-    int64_t sum = 0;
-    if (q->key_stamp[k] != q->stamp)
-        return 0;
-    for (uint32_t i = q->key_need[k]; i != INS_NONE; i = q->need.at[i].next) {
-        const struct need n = q->need.at[i];
-        if (n.session != session)
-            sum += UNMET *
-                   ((int64_t)(n.value != (new & ~BUSY)) - (n.value != (old & ~BUSY)));
-    }
-    return sum;
+    const int64_t x = late * UNIT / q->round;
+    return x <= 0 ? 0 : x <= FAR ? x * x : 2 * FAR * x - FAR * FAR;
 }
 
-/* Reads of t that would not find their values after the writes of `writer`. */
-static uint32_t count_unmet_after(const struct search *q, const uint32_t *value,
-                                  ins_txn t, ins_txn writer)
+static int64_t session_cost(struct search *q, const uint32_t *state, uint32_t session,
+                            uint64_t now)
 {
     const struct ins_script *s = q->s;
-    uint32_t n = 0;
+    const uint32_t at = state[session];
+    const ins_txn t = at >> 1;
+    const uint32_t due = q->rank ? q->rank[at] : state[q->due + session];
+    int64_t wait = 0, unmet = 0;
+    for (uint32_t i = s->read_off[t]; !(at & 1) && i < s->read_off[t + 1]; i++) {
+        const struct ins_access r = s->read[i];
+        if ((state[q->value + r.key] & ~BUSY) == r.value)
+            continue;
+        const int64_t w = wait_for(q, state, r.value, session, now);
+        if (w == DEAD)
+            return s->counts[t] ? DEAD : 0;
+        wait = w > wait ? w : wait;
+        unmet++;
+    }
+    return lateness(q, (int64_t)now + wait - due) + unmet * UNMET;
+}
+
+static int64_t state_cost(struct search *q, const uint32_t *state, uint64_t now)
+{
+    int64_t sum = 0;
+    q->work += q->n_sessions;
+    for (uint32_t i = 0; i < q->n_sessions; i++) {
+        if (is_at_end(q, state, i))
+            continue;
+        const int64_t c = session_cost(q, state, i, now);
+        if (c == DEAD)
+            return DEAD;
+        sum += c;
+    }
+    return sum;
+}
+
+/* ---- one step of all states ---- */
+
+static bool was_seen(struct search *q, uint64_t hash)
+{
+    uint64_t *slot = &q->seen[hash & q->seen_mask];
+    if (*slot == hash)
+        return true;
+    *slot = hash;
+    return false;
+}
+
+/* A child of a state, by a step of a session. */
+static void add_child(struct search *q, const struct ins_beam *b, uint32_t from,
+                      uint32_t session, bool skip)
+{
+    uint64_t now = q->steps;
+    memcpy(q->child, ins_beam_state(b, from), q->words * sizeof *q->child);
+    q->child_hash = b->hash[from];
+    q->n_trail = 0;
+    make_step(q, session, skip, &now);
+    make_free_steps(q, &now);
+    if (was_seen(q, q->child_hash))
+        return;
+    struct ins_beam *to = &q->ring[now % RING];
+    const int64_t cost = state_cost(q, q->child, now);
+    if (cost == DEAD)
+        return;
+    if (!to->n && !ins_beam_grow(to, q->width)) {
+        q->failed = true;
+        return;
+    }
+    const uint32_t slot = ins_beam_slot(to, q->width, cost);
+    if (slot == INS_NONE)
+        return;
+    uint32_t made = b->made[from];
+    for (uint32_t i = 0; i < q->n_trail; i++) {
+        ins_vec_made_push(&q->made, (struct made){made, q->trail[i]});
+        made = (uint32_t)q->made.len - 1;
+    }
+    memcpy(ins_beam_state(to, slot), q->child, q->words * sizeof *q->child);
+    to->hash[slot] = q->child_hash;
+    to->cost[slot] = cost;
+    to->made[slot] = made;
+    ins_beam_filled(to, slot);
+    q->last = now > q->last ? now : q->last;
+}
+
+static bool can_step(const struct search *q, const uint32_t *state, uint32_t session)
+{
+    return (state[session] & 1) || can_begin(q, state, session, state[session] >> 1);
+}
+
+/* ---- which steps are tried ---- */
+
+/* Who writes what the next step of a session waits for is wanted, too. */
+static void want_writers(struct search *q, const uint32_t *state, uint32_t session)
+{
+    const struct ins_script *s = q->s;
+    const ins_txn t = state[session] >> 1;
     for (uint32_t r = s->read_off[t]; r < s->read_off[t + 1]; r++) {
-        uint32_t v = value[s->read[r].key] & ~BUSY;
-        for (uint32_t w = s->write_off[writer];
-             writer != INS_INIT && w < s->write_off[writer + 1]; w++)
-            if (s->write[w].key == s->read[r].key)
-                v = s->write[w].value;
-        n += v != s->read[r].value;
+        const struct ins_access a = s->read[r];
+        if ((state[q->value + a.key] & ~BUSY) == a.value ||
+            wait_for(q, state, a.value, session, q->steps) == DEAD)
+            continue;
+        const struct near n = q->near[a.value];
+        if (n.first != INS_NONE)
+            q->wanted[s->h->txn_session[n.first]] |= 1;
+        if (n.second != INS_NONE)
+            q->wanted[s->h->txn_session[n.second]] |= 1;
+    }
+}
+
+/* May it matter which of t and the next few of a session comes first? */
+static bool conflicts(const struct search *q, const uint32_t *state, ins_txn t,
+                      uint32_t session)
+{
+    const ins_txn end = q->s->h->session_first[session + 1];
+    ins_txn u = state[session] >> 1;
+    for (uint32_t i = 0; i < AHEAD && u < end; i++, u++)
+        if ((q->writes[t] & (q->writes[u] | q->reads[u])) |
+            (q->reads[t] & q->writes[u]))
+            return true;
+    return false;
+}
+
+/* The sessions that are due first; how many. */
+static uint32_t list_due(const struct search *q, const uint32_t *state,
+                         uint32_t who[DUE])
+{
+    uint32_t due[DUE], n = 0;
+    for (uint32_t i = 0; i < q->n_sessions; i++) {
+        if (is_at_end(q, state, i))
+            continue;
+        const uint32_t d = q->rank ? q->rank[state[i]] : state[q->due + i];
+        if (n == DUE && d >= due[DUE - 1])
+            continue;
+        uint32_t j = n < DUE ? n++ : DUE - 1;
+        for (; j > 0 && due[j - 1] > d; j--) {
+            due[j] = due[j - 1];
+            who[j] = who[j - 1];
+        }
+        due[j] = d;
+        who[j] = i;
     }
     return n;
 }
 
-/* Was such a state seen among those that follow? */
-static bool was_seen(struct search *q, uint64_t hash)
+/* Mark in q->wanted whose steps are tried: 1, and 3 when what it waits for is, too. */
+static void mark_wanted(struct search *q, const uint32_t *state)
 {
-    uint32_t slot = (uint32_t)(hash >> 32) & q->seen_mask;
-    for (; q->seen[slot]; slot = (slot + 1) & q->seen_mask)
-        if (q->seen[slot] == hash)
-            return true;
-    q->seen[slot] = hash;
-    return false;
+    uint32_t who[DUE], first = INS_NONE;
+    const uint32_t n = list_due(q, state, who);
+    memset(q->wanted, 0, q->n_sessions);
+    for (uint32_t j = 0; j < n; j++) {
+        if (first == INS_NONE || conflicts(q, state, state[first] >> 1, who[j]))
+            q->wanted[who[j]] = 1;
+        if (first == INS_NONE && can_step(q, state, who[j]))
+            first = who[j];
+    }
+    bool more = true;
+    for (uint32_t depth = 0; more && depth < DEPTH; depth++) {
+        more = false;
+        for (uint32_t i = 0; i < q->n_sessions; i++) {
+            if (q->wanted[i] != 1)
+                continue;
+            q->wanted[i] = 3;
+            if (is_at_end(q, state, i) || can_step(q, state, i))
+                continue;
+            want_writers(q, state, i);
+            more = true;
+        }
+    }
 }
 
-static void add_option(struct search *q, uint32_t from, int64_t cost, uint32_t session,
-                       bool skip)
+/* Far ahead of its time. */
+static bool is_early(const struct search *q, uint32_t at)
 {
-    const struct ins_script *s = q->s;
-    const uint32_t *state = state_at(q, &q->now, from), *value = state + q->lay.value;
-    const uint32_t at = state[session], to = advance(q, session, at, skip);
-    struct option o = {.from = from, .session = session, .skip = skip};
-    o.hash = q->now.hash[from] ^ mix(session, at) ^ mix(session, to);
-    o.cost = cost - lateness(q, state[q->lay.due + session]);
-    if (!(at & 1))
-        o.cost -= UNMET * (int64_t)count_unmet(q, value, at >> 1);
-    for (uint32_t i = s->write_off[at >> 1]; !skip && i < s->write_off[(at >> 1) + 1];
-         i++) {
-        const ins_key k = s->write[i].key;
-        const uint32_t v = written(q, value, at, i);
-        o.hash = hash_write(o.hash, k, value[k], v);
-        o.cost += change_needs(q, session, k, value[k], v);
-    }
-    if (o.hash == 0 || was_seen(q, o.hash))
-        return;
-    if (to >> 1 < s->h->session_first[session + 1]) {
-        if (!(to & 1))
-            o.cost += UNMET * (int64_t)count_unmet_after(q, value, to >> 1,
-                                                         skip ? INS_INIT : at >> 1);
-    }
-    ins_vec_option_push(&q->option, o);
+    return q->rank && q->rank[at] > q->steps + 4 * (uint64_t)q->round + 16;
 }
 
-/* All moves from one state. */
-static void list_options(struct search *q, uint32_t from)
+/* Children by steps of those that are wanted, or of all; were there any? */
+static bool add_wanted(struct search *q, const struct ins_beam *b, uint32_t from,
+                       bool all)
 {
-    const struct ins_script *s = q->s;
-    const uint32_t *state = state_at(q, &q->now, from), *value = state + q->lay.value;
-    const int64_t cost = list_needs(q, state);
+    const uint32_t *state = ins_beam_state(b, from);
+    bool any = false;
+    q->work += q->n_sessions;
     for (uint32_t i = 0; i < q->n_sessions; i++) {
-        const ins_txn t = state[i] >> 1;
-        if (t == s->h->session_first[i + 1])
+        if (!(all || q->wanted[i]) || is_at_end(q, state, i) || is_early(q, state[i]))
             continue;
-        q->work++;
-        const bool begun = state[i] & 1;
-        if (begun || (!count_unmet(q, value, t) && !is_busy(q, value, t)))
-            add_option(q, from, cost, i, false);
-        if (!begun && !s->counts[t])
-            add_option(q, from, cost, i, true);
+        const bool optional = !(state[i] & 1) && !q->s->counts[state[i] >> 1];
+        if (can_step(q, state, i)) {
+            add_child(q, b, from, i, false);
+            any = true;
+        }
+        if (optional)
+            add_child(q, b, from, i, true);
+        any |= optional;
     }
+    return any;
 }
 
-/* ---- one move of all states ---- */
-
-static int compare_options(const void *a, const void *b)
+static void add_children(struct search *q, const struct ins_beam *b, uint32_t from)
 {
-    const struct option *x = a, *y = b;
-    if (x->cost != y->cost)
-        return x->cost < y->cost ? -1 : 1;
-    return x->hash < y->hash ? -1 : x->hash > y->hash;
+    const bool all = q->width >= ANY_STEP * q->narrow;
+    if (!all)
+        mark_wanted(q, ins_beam_state(b, from));
+    if (!add_wanted(q, b, from, all) && !all)
+        (void)add_wanted(q, b, from, true);
+}
+
+/* Mark what leads to the states of a beam. */
+static void mark_made(const struct ins_beam *b, uint32_t *to)
+{
+    for (uint32_t i = 0; i < b->n; i++)
+        to[b->made[i]] = 1;
+}
+
+static void renumber_made(struct ins_beam *b, const uint32_t *to)
+{
+    for (uint32_t i = 0; i < b->n; i++)
+        b->made[i] = to[b->made[i]];
 }
 
 /* Keep of `made` what leads to the current states and to those that were saved. */
@@ -337,11 +542,10 @@ static bool gather_made(struct search *q)
     uint32_t *to = INS_NEW0(uint32_t, q->made.len);
     if (!to)
         return false;
-    for (uint32_t i = 0; i < q->now.n; i++)
-        to[q->now.made[i]] = 1;
+    for (uint32_t i = 0; i < RING; i++)
+        mark_made(&q->ring[i], to);
     for (uint32_t p = q->first_saved; p < q->n_saved; p++)
-        for (uint32_t i = 0; i < q->saved[p % N_SAVED].beam.n; i++)
-            to[q->saved[p % N_SAVED].beam.made[i]] = 1;
+        mark_made(&q->saved[p % N_SAVED].beam, to);
     for (size_t i = q->made.len; i-- > 1;)
         if (to[i])
             to[q->made.at[i].parent] = 1;
@@ -352,94 +556,26 @@ static bool gather_made(struct search *q)
             q->made.at[n] = (struct made){to[q->made.at[i].parent], q->made.at[i].step};
             to[i] = n++;
         }
-    q->made.len = n;
-    for (uint32_t i = 0; i < q->now.n; i++)
-        q->now.made[i] = to[q->now.made[i]];
-    for (uint32_t p = q->first_saved; p < q->n_saved; p++) {
-        struct beam *b = &q->saved[p % N_SAVED].beam;
-        for (uint32_t i = 0; i < b->n; i++)
-            b->made[i] = to[b->made[i]];
-    }
-    q->kept = n;
+    q->made.len = q->kept = n;
+    for (uint32_t i = 0; i < RING; i++)
+        renumber_made(&q->ring[i], to);
+    for (uint32_t p = q->first_saved; p < q->n_saved; p++)
+        renumber_made(&q->saved[p % N_SAVED].beam, to);
     ins_free(to);
     return true;
 }
 
-static bool make_room(struct search *q)
-{
-    const uint32_t most = q->now.n * (q->n_sessions + 1);
-    uint32_t size = 64;
-    while (size < 2 * most)
-        size *= 2;
-    if (size > q->seen_mask + 1) {
-        ins_free(q->seen);
-        q->seen = INS_NEW(uint64_t, 2 * (size_t)size);
-        q->seen_mask = 2 * size - 1;
-    }
-    if (!q->seen)
-        return false;
-    memset(q->seen, 0, ((size_t)q->seen_mask + 1) * sizeof *q->seen);
-    if (q->made.len > 2 * (size_t)q->kept + (1 << 20))
-        return gather_made(q);
-    return true;
-}
-
-/* The best options become states. */
-static bool take_best(struct search *q)
-{
-    const size_t n = q->option.len < q->width ? q->option.len : q->width;
-    if (q->option.len > 1)
-        qsort(q->option.at, q->option.len, sizeof *q->option.at, compare_options);
-    if (!grow_beam(q, &q->next, (uint32_t)n))
-        return false;
-    for (uint32_t i = 0; i < n; i++) {
-        const struct option o = q->option.at[i];
-        uint32_t *state = state_at(q, &q->next, i);
-        memcpy(state, state_at(q, &q->now, o.from), q->lay.words * sizeof *state);
-        const uint32_t at = state[o.session];
-        q->next.hash[i] = o.hash;
-        q->next.made[i] = (uint32_t)q->made.len;
-        ins_vec_made_push(&q->made,
-                          (struct made){q->now.made[o.from], o.skip ? INS_NONE : at});
-        apply(q, state, o.session, o.skip);
-    }
-    q->next.n = (uint32_t)n;
-    const struct beam b = q->now;
-    q->now = q->next;
-    q->next = b;
-    return !q->made.failed && !q->option.failed;
-}
-
-/* False when no state can move, or memory ends. */
-static bool move_all(struct search *q)
-{
-    if (!make_room(q)) {
-        q->failed = true;
-        return false;
-    }
-    q->option.len = 0;
-    for (uint32_t i = 0; i < q->now.n; i++)
-        list_options(q, i);
-    if (!q->option.len)
-        return false;
-    q->moves++;
-    q->failed |= !take_best(q);
-    return !q->failed;
-}
-
 /* ---- the whole ---- */
 
-static void save_place(struct search *q)
+static void save_place(struct search *q, const struct ins_beam *b)
 {
     struct saved *p = &q->saved[q->n_saved++ % N_SAVED];
     if (q->n_saved > q->first_saved + N_SAVED)
         q->first_saved = q->n_saved - N_SAVED;
-    p->moves = q->moves;
+    p->steps = q->steps;
     /* a few are enough to start from */
-    const uint32_t n = q->now.n;
-    q->now.n = n < NARROW ? n : NARROW;
-    q->failed |= !copy_beam(q, &p->beam, &q->now);
-    q->now.n = n;
+    q->failed |=
+        !ins_beam_copy(&p->beam, b, b->n < 4 * NARROW_SHORT ? b->n : 4 * NARROW_SHORT);
 }
 
 static void return_to(struct search *q, uint32_t back)
@@ -447,84 +583,230 @@ static void return_to(struct search *q, uint32_t back)
     const uint32_t kept = q->n_saved - q->first_saved;
     q->n_saved -= back < kept ? back : kept - 1;
     const struct saved *p = &q->saved[(q->n_saved - 1) % N_SAVED];
-    q->moves = p->moves;
-    q->failed |= !copy_beam(q, &q->now, &p->beam);
+    for (uint32_t i = 0; i < RING; i++)
+        q->ring[i].n = 0;
+    memset(q->seen, 0, ((size_t)q->seen_mask + 1) * sizeof *q->seen);
+    q->steps = q->last = p->steps;
+    q->failed |= !ins_beam_copy(&q->ring[q->steps % RING], &p->beam, p->beam.n);
 }
 
-static bool is_done(const struct search *q)
+static bool is_done(const struct search *q, const struct ins_beam *b)
 {
     for (uint32_t i = 0; i < q->n_sessions; i++)
-        if (q->now.state[i] >> 1 != q->s->h->session_first[i + 1])
+        if (!is_at_end(q, b->state, i))
             return false;
     return true;
 }
 
-/* All states have made the same number of moves, so all are done at once. */
-static bool run_all(struct search *q)
+/* Go on from the states with q->steps steps. */
+static bool go_on(struct search *q, struct ins_beam *b)
 {
-    const uint32_t most = (uint32_t)(MOST_BYTES / (8 * q->lay.words)) + NARROW;
-    const uint32_t wide = most < WIDE ? most : WIDE;
-    uint64_t stuck_at = 0;
-    uint32_t back = 1;
-    q->width = NARROW;
-    while (!is_done(q)) {
-        if (q->work > q->most_work || q->failed || ins_limit_hit(q->limit))
+    if (!q->n_saved || q->steps >= q->saved[(q->n_saved - 1) % N_SAVED].steps + APART)
+        save_place(q, b);
+    for (uint32_t i = 0; i < b->n && !q->failed; i++) {
+        if (!(i & 63) && (q->work > q->most_work || ins_limit_hit(q->limit)))
             return false;
-        if (q->moves % APART == 0 &&
-            (!q->n_saved || q->moves > q->saved[(q->n_saved - 1) % N_SAVED].moves))
-            save_place(q);
-        if (move_all(q)) {
-            if (q->width > NARROW && q->moves > stuck_at + UINT64_C(2) * APART) {
-                q->width = NARROW;
-                back = 1;
-            }
+        add_children(q, b, i);
+    }
+    b->n = 0;
+    q->failed |= q->made.failed != 0;
+    if (q->made.len > 2 * q->kept + (1 << 20))
+        q->failed |= !gather_made(q);
+    return !q->failed;
+}
+
+/* The cost of a state from which it is better to go back. */
+static int64_t unbearable(const struct search *q)
+{
+    return q->rank ? 3000 + 20 * (int64_t)q->n_sessions
+                   : 2500 + 100 * (int64_t)q->n_sessions;
+}
+
+/* Back to an earlier place, with more states.  False when all that was tried. */
+static bool try_again(struct search *q, bool late)
+{
+    const uint32_t most = (uint32_t)(MOST_BYTES / (16 * q->words)) + NARROW_SHORT;
+    const uint32_t wide = most < WIDE ? most : WIDE;
+    if (q->width == wide && q->steps <= q->stuck_at && q->back > N_SAVED)
+        return false;
+    if (late && q->width >= 64 * q->narrow)
+        q->bearable *= 4;
+    q->stuck_at = q->steps > q->stuck_at ? q->steps : q->stuck_at;
+    q->back += 1 + q->back / 2;
+    q->width = q->width * 3 < wide ? q->width * 3 : wide;
+    return_to(q, q->back);
+    return true;
+}
+
+/* Past the place where it was stuck. */
+static void be_narrow(struct search *q, const struct ins_beam *b)
+{
+    q->width = q->narrow;
+    q->back = 1;
+    if (b->best < unbearable(q))
+        q->bearable = unbearable(q);
+}
+
+/* All states with the most steps are done at once.  Returns the beam of them. */
+static struct ins_beam *run_all(struct search *q)
+{
+    q->width = q->narrow;
+    q->back = 1;
+    q->bearable = unbearable(q);
+    for (;;) {
+        struct ins_beam *b = &q->ring[q->steps % RING];
+        if (b->n && is_done(q, b))
+            return b;
+        const bool late = b->n && b->best > q->bearable;
+        if (b->n && !late && !go_on(q, b))
+            return NULL;
+        if (late || q->steps == q->last) {
+            if (!try_again(q, late))
+                return NULL;
             continue;
         }
-        if (q->failed || (q->width == wide && q->moves <= stuck_at && back > N_SAVED))
-            return false;
-        stuck_at = q->moves > stuck_at ? q->moves : stuck_at;
-        back += 1 + back / 2;
-        q->width = q->width * 3 < wide ? q->width * 3 : wide;
-        return_to(q, back);
+        q->steps++;
+        if (q->steps > q->stuck_at)
+            q->most_work += q->straight;
+        if (q->width > q->narrow && q->steps > q->stuck_at + UINT64_C(2) * APART)
+            be_narrow(q, b);
     }
+}
+
+/* ---- setting up ---- */
+
+static bool list_writers(struct search *q)
+{
+    const struct ins_script *s = q->s;
+    const size_t cells = (size_t)s->n_values * q->n_sessions;
+    if (cells > MANY_CURSORS ||
+        ins_limit_memory(q->limit, cells * 2 * sizeof(uint32_t)))
+        return false;
+    q->writer_off = INS_NEW0(uint32_t, cells + 2);
+    q->writer_at = INS_NEW(uint32_t, cells);
+    q->writer = INS_NEW(ins_txn, s->write_off[s->h->n_txns]);
+    q->near = INS_NEW0(struct near, s->n_values);
+    if (!q->writer_off || !q->writer_at || !q->writer || !q->near)
+        return false;
+    for (int pass = 0; pass < 2; pass++) {
+        for (ins_txn t = 1; t < s->h->n_txns; t++)
+            for (uint32_t w = s->write_off[t]; w < s->write_off[t + 1]; w++) {
+                uint32_t *off =
+                    &q->writer_off[(size_t)s->write[w].value * q->n_sessions +
+                                   s->h->txn_session[t] + 2 - (unsigned)pass];
+                if (pass)
+                    q->writer[*off] = t;
+                ++*off;
+            }
+        for (size_t i = 0; !pass && i < cells; i++)
+            q->writer_off[i + 2] += q->writer_off[i + 1];
+    }
+    memcpy(q->writer_at, q->writer_off, cells * sizeof *q->writer_at);
+    for (uint32_t v = 0; v < s->n_values; v++)
+        q->near[v].first = q->near[v].second = INS_NONE;
     return true;
+}
+
+/* When a step is due, by time. */
+static int64_t step_time(const struct search *q, ins_txn t, bool commit)
+{
+    const struct ins_history *h = q->s->h;
+    const int64_t begin = h->txn_begin[t], end = h->txn_end[t];
+    if (begin == INS_NO_TIME || end == INS_NO_TIME)
+        return begin == INS_NO_TIME ? end : begin;
+    if (!q->how.split)
+        return begin / 2 + end / 2;
+    return commit || q->how.exclusive ? end : begin;
+}
+
+/* Number the steps of all transactions by time. */
+static bool rank_steps(struct search *q)
+{
+    const struct ins_script *s = q->s;
+    const struct ins_history *h = s->h;
+    if (!h->has_times)
+        return true;
+    struct ins_timed *by = INS_NEW(struct ins_timed, 2 * (size_t)h->n_txns);
+    q->rank = INS_NEW0(uint32_t, 2 * (size_t)h->n_txns);
+    size_t n = 0;
+    for (ins_txn t = 1; by && t < h->n_txns; t++)
+        for (uint32_t c = 0; c < 1u + q->how.split; c++)
+            if (s->counts[t] || s->may_count[t])
+                by[n++] = (struct ins_timed){step_time(q, t, c), t << 1 | c};
+    if (by && q->rank)
+        ins_timed_sort(by, n);
+    for (uint32_t i = 0; by && q->rank && i < n; i++) {
+        q->rank[by[i].t] = i;
+        if (!q->how.split)
+            q->rank[by[i].t | 1] = i;
+    }
+    ins_free(by);
+    return by && q->rank;
+}
+
+/* The first state: nobody has run. */
+static bool start(struct search *q)
+{
+    const struct ins_script *s = q->s;
+    struct ins_beam *b = &q->ring[0];
+    if (!ins_beam_grow(b, q->narrow))
+        return false;
+    ins_vec_made_push(&q->made, (struct made){0, INS_NONE});
+    for (uint32_t i = 0; i < q->n_sessions; i++) {
+        b->state[i] = ins_script_next(s, i, s->h->session_first[i]) << 1;
+        b->state[q->due + i] = q->round;
+    }
+    memcpy(b->state + q->value, s->initial, s->h->n_keys * sizeof *s->initial);
+    b->hash[0] = 1;
+    b->cost[0] = 0;
+    b->made[0] = 0;
+    b->heap[0] = 0;
+    b->n = 1;
+    return !q->made.failed;
+}
+
+/* Which keys each transaction touches. */
+static bool mark_keys(struct search *q)
+{
+    const struct ins_script *s = q->s;
+    q->reads = INS_NEW0(uint64_t, s->h->n_txns);
+    q->writes = INS_NEW0(uint64_t, s->h->n_txns);
+    for (ins_txn t = 1; q->reads && q->writes && t < s->h->n_txns; t++) {
+        for (uint32_t i = s->read_off[t]; i < s->read_off[t + 1]; i++)
+            q->reads[t] |= UINT64_C(1) << s->read[i].key % 64;
+        for (uint32_t i = s->write_off[t]; i < s->write_off[t + 1]; i++)
+            q->writes[t] |= UINT64_C(1) << s->write[i].key % 64;
+    }
+    return q->reads && q->writes;
 }
 
 static bool init(struct search *q)
 {
-    const struct ins_script *s = q->s;
-    const struct ins_history *h = s->h;
+    const struct ins_history *h = q->s->h;
     q->n_sessions = h->n_sessions;
-    q->n_keys = h->n_keys;
-    q->lay = (struct layout){.due = q->n_sessions, .value = 2 * q->n_sessions};
-    q->lay.words = q->lay.value + q->n_keys;
-    if (h->n_txns >= BUSY || q->n_keys > MANY_KEYS ||
-        (uint64_t)q->lay.words * 8 * NARROW > MOST_BYTES)
+    q->round = h->n_sessions << q->how.split;
+    q->due = q->n_sessions;
+    q->value = 2 * q->n_sessions;
+    q->words = q->value + h->n_keys;
+    q->seen_mask = (1 << 14) - 1;
+    if (h->n_txns >= BUSY || h->n_keys > MANY_KEYS ||
+        (uint64_t)q->words * 16 * NARROW_SHORT > MOST_BYTES)
         return false;
-    q->key_need = INS_NEW(uint32_t, q->n_keys);
-    q->key_stamp = INS_NEW0(uint32_t, q->n_keys);
-    if (!q->key_need || !q->key_stamp || !grow_beam(q, &q->now, NARROW))
-        return false;
-    q->now.n = 1;
-    q->now.hash[0] = 1;
-    q->now.made[0] = 0;
-    ins_vec_made_push(&q->made, (struct made){0, INS_NONE});
-    for (uint32_t i = 0; i < q->n_sessions; i++) {
-        q->now.state[i] = ins_script_next(s, i, h->session_first[i]) << 1;
-        if (q->now.state[i] >> 1 < h->session_first[i + 1])
-            q->now.state[q->lay.due + i] = q->n_sessions;
-    }
-    memcpy(q->now.state + q->lay.value, s->initial, q->n_keys * sizeof *s->initial);
-    return !q->made.failed;
+    for (uint32_t i = 0; i < RING; i++)
+        q->ring[i].words = q->words;
+    q->child = INS_NEW(uint32_t, q->words);
+    q->seen = INS_NEW0(uint64_t, (size_t)q->seen_mask + 1);
+    q->wanted = INS_NEW(uint8_t, q->n_sessions);
+    return q->child && q->seen && q->wanted && mark_keys(q) && list_writers(q) &&
+           rank_steps(q) && start(q);
 }
 
-/* The steps that led to the first state. */
-static bool write_steps(const struct search *q, struct ins_vec_u32 *step)
+/* The steps that led to a state. */
+static bool write_steps(const struct search *q, uint32_t made, struct ins_vec_u32 *step)
 {
     step->len = 0;
-    for (uint32_t i = q->now.made[0]; i; i = q->made.at[i].parent)
-        if (q->made.at[i].step != INS_NONE)
-            ins_vec_u32_push(step, q->made.at[i].step);
+    for (uint32_t i = made; i; i = q->made.at[i].parent)
+        ins_vec_u32_push(step, q->made.at[i].step);
     for (size_t i = 0, j = step->len; i + 1 < j; i++) {
         const uint32_t x = step->at[i];
         step->at[i] = step->at[--j];
@@ -533,26 +815,46 @@ static bool write_steps(const struct search *q, struct ins_vec_u32 *step)
     return !step->failed;
 }
 
+/* Stuck: a good deal before that, things were well. */
+static void write_front(const struct search *q, struct ins_vec_u32 *step)
+{
+    const uint64_t apart = 4 * (uint64_t)q->round + 64;
+    step->len = 0;
+    for (uint32_t p = q->n_saved; p-- > q->first_saved;) {
+        const struct saved *at = &q->saved[p % N_SAVED];
+        if (at->steps + apart < q->stuck_at && at->beam.n) {
+            (void)write_steps(q, at->beam.made[0], step);
+            return;
+        }
+    }
+}
+
 static void release(struct search *q)
 {
-    release_beam(&q->now);
-    release_beam(&q->next);
+    for (uint32_t i = 0; i < RING; i++)
+        ins_beam_release(&q->ring[i]);
     for (uint32_t i = 0; i < N_SAVED; i++)
-        release_beam(&q->saved[i].beam);
-    ins_vec_option_release(&q->option);
+        ins_beam_release(&q->saved[i].beam);
     ins_vec_made_release(&q->made);
-    ins_vec_need_release(&q->need);
-    ins_free(q->seen);
-    ins_free(q->key_need);
-    ins_free(q->key_stamp);
+    void *all[] = {q->rank, q->child, q->writer_off, q->writer_at, q->writer,
+                   q->near, q->seen,  q->wanted,     q->reads,     q->writes};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        ins_free(all[i]);
 }
 
 bool ins_frontier_search(const struct ins_script *s, struct ins_steps how,
                          struct ins_limit *limit, struct ins_vec_u32 *step)
 {
     struct search q = {.s = s, .how = how, .limit = limit};
-    q.most_work = WORK + (uint64_t)s->h->n_txns * s->h->n_sessions * 2 * NARROW;
-    const bool found = init(&q) && run_all(&q) && write_steps(&q, step);
+    const uint64_t n = s->h->n_sessions;
+    q.most_work = WORK;
+    const uint64_t room = NARROW + SHORT / (uint64_t)s->h->n_txns;
+    q.narrow = room < NARROW_SHORT ? (uint32_t)room : NARROW_SHORT;
+    q.straight = 2 * q.narrow * n * n;
+    const struct ins_beam *b = init(&q) ? run_all(&q) : NULL;
+    const bool found = b && write_steps(&q, b->made[0], step);
+    if (!found && !q.failed)
+        write_front(&q, step);
     release(&q);
     return found && ins_script_runs(s, how, step->at, step->len);
 }

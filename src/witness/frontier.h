@@ -1,4 +1,4 @@
-/* frontier.h - find a witness by running sessions side by side, whatever the times. */
+/* frontier.h - find a witness by running sessions side by side. */
 #ifndef INS_FRONTIER_H
 #define INS_FRONTIER_H
 
@@ -7,7 +7,7 @@
 
 /* Look for a sequence of steps that runs (script.h).  True when one was found: it is in
  * *step.  False says nothing about the history: of all the ways to go on, only the most
- * promising are followed.  how.real_time must not be set. */
+ * promising are followed.  *step is then how such a sequence may begin, or empty. */
 bool ins_frontier_search(const struct ins_script *s, struct ins_steps how,
                          struct ins_limit *limit, struct ins_vec_u32 *step);
 

@@ -2,9 +2,8 @@
  *
  * A run of steps in which every read finds its value is more than psi asks for, and
  * where times are recorded or keys are few it is found sooner than a view. */
-#include "witness/frontier.h"
+#include "witness/run_search.h"
 #include "witness/view.h"
-#include "witness/window.h"
 
 /* Take the order of commits, and from whom each read is, out of a run. */
 static bool take_run(struct ins_commit_view *v, bool split,
@@ -62,9 +61,7 @@ bool ins_view_by_run(struct ins_commit_view *v, const struct ins_script *s,
     v->source = INS_NEW(uint32_t, s->read_off[s->h->n_txns]);
     bool found = false;
     for (size_t i = 0; v->source && !found && i < sizeof how / sizeof *how; i++)
-        if ((quick && !s->h->has_times &&
-             ins_frontier_search(s, how[i], limit, &step)) ||
-            ins_window_search(s, how[i], quick, limit, &step)) {
+        if (ins_run_search(s, how[i], quick, limit, &step)) {
             memset(v->source, 0xff,
                    (size_t)s->read_off[s->h->n_txns] * sizeof *v->source);
             found = take_run(v, how[i].split, &step) && drop_unread(v) &&

@@ -10,6 +10,10 @@
  * behind, keeps the front of it, where nothing that is still to come can interfere, and
  * goes on.
  *
+ * A wrong order of two writes shows when the key is read again.  So a window goes on
+ * beyond its front until most keys were used several times: what is kept has been
+ * looked at from there.
+ *
  * Without times sessions are taken to go on side by side from where the run so far has
  * brought them.  That guess is good for a few transactions of each session, however far
  * they drift apart in the whole history, and it is made anew for every window.
@@ -40,8 +44,7 @@ enum {
     /* work for the solver, in its ticks, before a window is given up */
     TICKS = 10 * 1000 * 1000,
     N_PLACES = 64,
-    SIZE = 5,      /* of a window, in slacks */
-    FREE_SIZE = 4, /* the same without times */
+    USES = 6, /* of each key, on average, are looked at beyond the front */
 };
 
 struct writer {
@@ -60,6 +63,7 @@ struct search {
     ins_txn *next;     /* by session: the first that is not done */
     uint32_t n_left;   /* transactions that are not done */
     uint32_t slack;
+    uint32_t look; /* transactions beyond the front */
 
     /* the window */
     struct ins_vec_u32 member;          /* transactions, by rank */
@@ -475,11 +479,14 @@ static uint32_t closed_below(const struct search *q)
     return reaches_end(q) || !q->s->h->has_times ? m : far_below(q, m);
 }
 
-/* Nobody whose reads are still open can come before ranks below the answer. */
+/* Nobody whose reads are still open can come before ranks below the answer, by far. */
 static uint32_t front_below(const struct search *q)
 {
     const uint32_t m = (uint32_t)q->member.len;
-    return reaches_end(q) || !q->s->h->has_times ? m : far_below(q, closed_below(q));
+    if (reaches_end(q) || !q->s->h->has_times)
+        return m;
+    const uint32_t front = far_below(q, closed_below(q));
+    return front > q->look ? front - q->look : 0;
 }
 
 /* How many steps are taken over at most: without times, those of `slack` transactions
@@ -584,9 +591,7 @@ static bool solve(struct search *q, uint32_t size)
     q->solver = ins_solver_new(n_nodes(q));
     if (q->solver && q->count_var && index_writers(q)) {
         build(q);
-        ins_solver_budget(q->solver,
-                          (uint64_t)(q->s->h->has_times ? TICKS : TICKS / 4) *
-                              (1 + q->level));
+        ins_solver_budget(q->solver, (uint64_t)TICKS * (1 + q->level));
         struct ins_error err = {0};
         const enum ins_solver_answer a = ins_solver_solve(q->solver, q->limit, &err);
         q->too_hard = a == INS_ANSWER_UNKNOWN;
@@ -643,33 +648,41 @@ static uint32_t next_slack(const struct search *q, uint32_t base)
     return q->too_hard ? q->slack * 3 / 4 + 2 : q->slack * 5 / 4 + 1;
 }
 
-/* Without times: so that about two dozen members write each key. */
-static uint32_t free_slack(const struct ins_script *s)
+/* Without times: so that about six members write each key, and most are used again. */
+static uint32_t free_slack(const struct search *q)
 {
+    const struct ins_script *s = q->s;
     const struct ins_history *h = s->h;
-    const uint64_t n = h->n_sessions;
     const uint64_t members =
-        24 * (uint64_t)h->n_keys * h->n_txns / (s->write_off[h->n_txns] + 1);
-    const uint64_t least = 8 * n + 20, most = 16 * n + 40;
-    return (uint32_t)((members < least  ? least
-                       : members > most ? most
-                                        : members) /
-                      FREE_SIZE);
+        6 * (uint64_t)h->n_keys * h->n_txns / (s->write_off[h->n_txns] + 1);
+    const uint64_t least = 2 * (uint64_t)h->n_sessions + 5, most = 2 * least;
+    const uint32_t slack = (uint32_t)(members < least  ? least
+                                      : members > most ? most
+                                                       : members);
+    return slack > q->look ? slack : q->look;
 }
 
-/* A window without an order: an earlier choice was wrong, or the slack is too small. Go
- * back, further each time, and come again with more slack until the place is passed. */
-static bool run_all(struct search *q, uint32_t base, uint32_t attempts)
+static uint32_t window_size(const struct search *q)
+{
+    if (!q->s->h->has_times)
+        return 2 * q->slack;
+    return 2 * q->slack + q->look + (q->look > 3 * q->slack ? q->look : 3 * q->slack);
+}
+
+/* Go on from the first `from` steps.  A window without an order: an earlier choice was
+ * wrong, or the slack is too small.  Go back, further each time, and come again with
+ * more slack until the place is passed. */
+static bool run_all(struct search *q, uint32_t base, size_t from, uint32_t attempts)
 {
     uint32_t stuck_at = 0;
     q->slack = base;
     q->level = q->n_places = q->first_place = 0;
-    run_again(q, 0);
+    run_again(q, from);
     while (q->n_left) {
         if (q->failed || ins_limit_hit(q->limit))
             return false;
         save_place(q);
-        if (solve(q, (q->s->h->has_times ? SIZE : FREE_SIZE) * q->slack)) {
+        if (solve(q, window_size(q))) {
             if (q->level > 0 && q->step->len > stuck_at) {
                 q->level = 0;
                 q->slack = base;
@@ -698,6 +711,9 @@ static bool init(struct search *q)
     q->state = INS_NEW(uint8_t, h->n_txns);
     q->key_of = INS_NEW(uint32_t, h->n_keys);
     q->key_stamp = INS_NEW0(uint32_t, h->n_keys);
+    const uint64_t uses =
+        (uint64_t)q->s->read_off[h->n_txns] + q->s->write_off[h->n_txns];
+    q->look = (uint32_t)(USES * (uint64_t)h->n_keys * h->n_txns / (uses + 1));
     if (q->when)
         fill_ends(q);
     return q->when && q->rank && q->next && q->cursor && q->last && q->current &&
@@ -721,15 +737,16 @@ bool ins_window_search(const struct ins_script *s, struct ins_steps how, bool qu
 {
     struct search q = {.s = s, .how = how, .limit = limit, .step = step};
     bool found = false;
-    /* A small slack is much cheaper, where it is enough. */
     const uint32_t sessions = s->h->n_sessions;
+    const size_t from = quick ? step->len : 0;
     q.failed = !init(&q);
     if (!q.failed && s->h->has_times)
-        found = run_all(&q, sessions + 2, 3) ||
-                (!quick &&
-                 (run_all(&q, 2 * sessions + 2, 12) || run_all(&q, 5 * sessions, 8)));
+        /* A small slack is much cheaper, where it is enough. */
+        found = run_all(&q, (sessions << how.split) + 2, from, 3) ||
+                (!quick && (run_all(&q, 2 * sessions + 2, 0, 12) ||
+                            run_all(&q, 5 * sessions, 0, 8)));
     else if (!q.failed)
-        found = run_all(&q, free_slack(s), quick ? 3 : 40);
+        found = run_all(&q, free_slack(&q), from, quick ? 3 : 40);
     release(&q);
     return found && ins_script_runs(s, how, step->at, step->len);
 }

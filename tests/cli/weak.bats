@@ -107,3 +107,21 @@ verdicts() {
     run -0 "$INSULA" verify few.insulab few.cert
     [[ $output == *"psi pass: proved"* ]]
 }
+
+# What is kept of a window has been looked at from beyond the next use of most keys; where
+# sessions are many and keys few, steps that have nothing to do with each other have one order.
+@test "few values: many keys with and without times, and one key for fifty sessions" {
+    local many="--ops 4 --dup 1 --sessions 5 --keys 100"
+    # shellcheck disable=SC2086
+    "$INSULA" gen -q --level pc $many --dup-values 2 --txns 10000 --reads 0.3 --seed 1080 -o a.insulab
+    # shellcheck disable=SC2086
+    "$INSULA" gen -q --level si $many --dup-values 5 --txns 4000 --no-times --seed 5 -o b.insulab
+    "$INSULA" gen -q --level pc --ops 4 --dup 1 --sessions 50 --keys 1 --dup-values 5 --txns 10000 \
+        --reads 0.3 --seed 1083 -o c.insulab
+    for row in a:pc b:si c:pc; do
+        local file=${row%:*}.insulab
+        run -0 "$INSULA" check -q -l "${row#*:}" --timeout 20 --certificate w.cert "$file"
+        run -0 "$INSULA" verify "$file" w.cert
+        [[ $output == *"${row#*:} pass: proved"* ]]
+    done
+}

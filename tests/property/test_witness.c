@@ -40,7 +40,7 @@ enum { N_VIEW_ROWS = sizeof view_rows / sizeof *view_rows };
 
 struct tally {
     uint64_t judged, found, wrong;
-    uint64_t beam_hold, beam; /* levels without real time that hold, and were found */
+    uint64_t beam_hold, beam; /* levels that hold, and were found */
     uint64_t hold,
         seen; /* views: levels that hold, and those of them that were found */
     uint64_t view_hold, view_beam; /* the same by the beam, without rc */
@@ -95,10 +95,9 @@ static void judge(const struct tiny_history *tiny, const struct ins_history *h,
         struct ins_vec_u32 step = {0};
         const bool found = ins_window_search(&s, rows[i].how, false, NULL, &step);
         const unsigned level = oracle_level(rows[i].base, rows[i].variant);
-        const bool beam =
-            !rows[i].how.real_time && ins_frontier_search(&s, rows[i].how, NULL, &step);
+        const bool beam = ins_frontier_search(&s, rows[i].how, NULL, &step);
         n->wrong += beam && !(holds >> level & 1);
-        n->beam_hold += !rows[i].how.real_time && (holds >> level & 1);
+        n->beam_hold += holds >> level & 1;
         n->beam += beam;
         const bool fits = h->n_txns <= 5 * h->n_sessions;
         n->judged++;

@@ -1,0 +1,14 @@
+/* run_search.h - find a sequence of steps that runs, in the way that suits the history.
+ */
+#ifndef INS_RUN_SEARCH_H
+#define INS_RUN_SEARCH_H
+
+#include "base/vec.h"
+#include "witness/script.h"
+
+/* True when one was found: it is in *step.  False says nothing about the history.  Not
+ * `quick`: a long search. */
+bool ins_run_search(const struct ins_script *s, struct ins_steps how, bool quick,
+                    struct ins_limit *limit, struct ins_vec_u32 *step);
+
+#endif
