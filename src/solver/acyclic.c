@@ -3,11 +3,13 @@
 #include <assert.h>
 
 enum {
-    POLL_ARCS = 8192,  /* looked at for pairs before the limit is looked at again */
-    PAIR_LIMIT = 64,   /* two-edge cycles looked at for one pair of nodes */
-    PREFER_LIMIT = 16, /* edges of a literal that the polarity looks at */
-    SCAN_BASE = 64,    /* arcs that propagation may look at, plus ... */
-    SCAN_FACTOR = 2    /* ... this many times the work of the search */
+    POLL_ARCS = 8192,    /* looked at for pairs before the limit is looked at again */
+    PAIR_LIMIT = 64,     /* two-edge cycles looked at for one pair of nodes */
+    NEAR_LIMIT = 64,     /* arcs looked at for cycles through one edge and fixed ones */
+    NEAR_WORK = 1000000, /* the same for all edges: some milliseconds */
+    PREFER_LIMIT = 16,   /* edges of a literal that the polarity looks at */
+    SCAN_BASE = 64,      /* arcs that propagation may look at, plus ... */
+    SCAN_FACTOR = 2      /* ... this many times the work of the search */
 };
 
 void ins_acyclic_release(struct ins_acyclic *t)
@@ -171,6 +173,75 @@ static void exclude_pairs(struct ins_solver *s)
     ins_free(next);
 }
 
+/* Free edges from node c, `least` or later, that lead to a node with a `last` edge:
+ * each closes a cycle with what the order's cycle has already.  Returns the looks. */
+static uint32_t close_cycles(struct ins_solver *s, uint32_t c, uint32_t least,
+                             const uint32_t *last)
+{
+    struct ins_order *o = &s->theory.order;
+    const uint32_t n = o->n_cycle, begin = o->out_off[c] + o->n_out[c];
+    uint32_t end = o->out_off[c + 1];
+    if (end - begin > NEAR_LIMIT)
+        end = begin + NEAR_LIMIT;
+    for (uint32_t i = begin; i < end; i++) {
+        const struct ins_arc arc = o->out[i];
+        if (arc.edge < least || last[arc.node] == INS_NO_LIT || is_off(s, arc.edge))
+            continue;
+        o->n_cycle = n;
+        o->cycle[o->n_cycle++] = arc.edge;
+        o->cycle[o->n_cycle++] = last[arc.node];
+        exclude_cycle(s);
+    }
+    o->n_cycle = n;
+    return end - begin;
+}
+
+/* Cycles of free edge e, a fixed edge or none, a free edge, and a fixed edge.  With two
+ * fixed ones, both free ones would find it: the first does.  When a fixed edge leads
+ * straight back, e alone has been excluded.  `last` is empty before and after. */
+static uint32_t exclude_near_edge(struct ins_solver *s, uint32_t e, uint32_t *last)
+{
+    struct ins_order *o = &s->theory.order;
+    const uint32_t u = s->theory.edge[e].from, v = s->theory.edge[e].to;
+    const uint32_t n_in = o->n_in[u] < NEAR_LIMIT ? o->n_in[u] : NEAR_LIMIT;
+    const struct ins_arc *const in = o->in + o->in_off[u];
+    const struct ins_arc *const out = o->out + o->out_off[v];
+    for (uint32_t i = 0; i < n_in; i++)
+        last[in[i].node] = in[i].edge;
+    o->cycle[0] = e;
+    o->n_cycle = 1;
+    uint32_t looked = 2 * n_in + 1;
+    if (n_in && last[v] == INS_NO_LIT) {
+        looked += close_cycles(s, v, 0, last);
+        o->n_cycle = 2;
+        for (uint32_t i = 0; i < o->n_out[v] && looked < 3 * NEAR_LIMIT; i++) {
+            o->cycle[1] = out[i].edge;
+            looked += close_cycles(s, out[i].node, e + 1, last) + 1;
+        }
+    }
+    for (uint32_t i = 0; i < n_in; i++)
+        last[in[i].node] = INS_NO_LIT;
+    return looked;
+}
+
+/* Two choices that a fixed edge joins contradict each other no less than two that meet.
+ * Without this, a search learns that from one conflict for each pair.  Nothing is
+ * switched on yet, so the arcs that are on are the fixed ones. */
+static void exclude_near(struct ins_solver *s)
+{
+    const struct ins_order *o = &s->theory.order;
+    uint32_t *const last = INS_NEW(uint32_t, o->n);
+    s->failed |= !last;
+    for (uint32_t v = 0; last && v < o->n; v++)
+        last[v] = INS_NO_LIT;
+    uint64_t work = 0;
+    for (uint32_t e = 0; e < o->n_edges && work < NEAR_WORK && !s->failed; e++)
+        if (s->theory.edge[e].kind == INS_EDGE_FREE && !is_off(s, e))
+            work += exclude_near_edge(s, e, last);
+    s->ticks += work;
+    ins_free(last);
+}
+
 void ins_acyclic_init(struct ins_solver *s)
 {
     struct ins_acyclic *t = &s->theory;
@@ -201,6 +272,9 @@ void ins_acyclic_init(struct ins_solver *s)
     s->theory_head = s->n_trail;
     s->theory_ready = true;
     exclude_pairs(s);
+    /* A search that is meant to be short has no use for it. */
+    if (!s->failed && !s->stopped && !s->max_ticks)
+        exclude_near(s);
 }
 
 static void imply_off(struct ins_solver *s, uint32_t e)

@@ -105,6 +105,39 @@ static void unit_literals_with_a_cycle_are_refuted(void **state)
     problem_release(&p);
 }
 
+/* The edges of 1 and 2 make a cycle with a fixed edge, or with one in each gap; 3 asks
+ * for both whatever its value is. */
+static struct problem two_choices(bool first_gap)
+{
+    struct problem p = {.n_vars = 3, .n_nodes = 4};
+    const uint32_t c = first_gap ? 2 : 1;
+    problem_edge(&p, 1, 0, 1);
+    problem_edge(&p, 2, c, 3);
+    problem_edge(&p, 0, 3, 0);
+    if (first_gap)
+        problem_edge(&p, 0, 1, 2);
+    for (int lit = 1; lit <= 2; lit++) {
+        problem_clause(&p, (int[]){-3, lit}, 2);
+        problem_clause(&p, (int[]){3, lit}, 2);
+    }
+    return p;
+}
+
+static void choices_joined_by_fixed_edges_exclude_each_other(void **state)
+{
+    (void)state;
+    for (int first_gap = 0; first_gap < 2; first_gap++) {
+        struct problem p = two_choices(first_gap);
+        struct ins_solver *s = problem_solver(&p, &rng, true, NULL);
+        assert_int_equal(ins_solver_solve(s, NULL, NULL), INS_ANSWER_UNSAT);
+        assert_null(problem_check_proof(&p, s));
+        /* the order never had to find that out */
+        assert_int_equal(ins_solver_stats(s).cycles + ins_solver_stats(s).implied, 0);
+        ins_solver_free(s);
+        problem_release(&p);
+    }
+}
+
 /* Every pair of n nodes is ordered one way or the other: a tournament without cycle. */
 static void tournament(struct problem *p, uint32_t n)
 {
@@ -360,6 +393,7 @@ int main(void)
         cmocka_unit_test(a_self_loop_is_a_cycle),
         cmocka_unit_test(fixed_edges_with_a_cycle_are_refuted_by_it),
         cmocka_unit_test(unit_literals_with_a_cycle_are_refuted),
+        cmocka_unit_test(choices_joined_by_fixed_edges_exclude_each_other),
         cmocka_unit_test(a_tournament_takes_the_hinted_order),
         cmocka_unit_test(a_tournament_where_everyone_loses_is_refuted),
         cmocka_unit_test(pigeons_do_not_fit),
