@@ -63,7 +63,9 @@ struct insula_error {
 #define INSULA_STRING 2
 #define INSULA_KEYWORD 3
 #define INSULA_NIL 4
-#define INSULA_FORM 5 /* any other EDN form as text, which is compared byte by byte */
+/* Any other EDN form as text.  Texts are compared byte by byte, so equal forms have one
+ * spelling, that of `insula convert -t insula`: "[1 :x]", "1.5"; others are refused. */
+#define INSULA_FORM 5
 
 struct insula_literal {
     int kind;

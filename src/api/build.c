@@ -1,6 +1,7 @@
 #include "handle.h"
 
 #include "base/mem.h"
+#include "format/format.h"
 #include "history/builder.h"
 
 /* NULL, what insula_builder_new returns without memory, is carried along: every call
@@ -254,7 +255,16 @@ struct insula_history *insula_builder_finish(struct insula_builder *builder,
         (void)ins_handle_error(error, &err);
         return NULL;
     }
-    return ins_handle_history(h, 0, error);
+    const enum ins_status forms = ins_format_check_forms(&h->literals);
+    if (forms == INS_OK)
+        return ins_handle_history(h, 0, error);
+    ins_history_free(h);
+    (void)(forms == INS_E_NOMEM
+               ? ins_handle_fail(error, INSULA_E_NOMEM, "out of memory for the forms")
+               : ins_handle_fail(error, INSULA_E_INPUT,
+                                 "an INSULA_FORM is not one form of EDN, spelt as "
+                                 "insula does"));
+    return NULL;
 }
 
 struct insula_history *ins_handle_history(struct ins_history *h, double load_seconds,

@@ -318,9 +318,8 @@ static bool literal_fits(uint8_t kind, const char *bytes, uint64_t len)
         return len == sizeof(uint64_t) && ins_le64(bytes) > INT64_MAX;
     case INS_LIT_STRING:
     case INS_LIT_KEYWORD:
+    case INS_LIT_FORM: /* ins_format_check_forms */
         return true;
-    case INS_LIT_FORM:
-        return len != 0;
     default:
         return kind == INS_LIT_NIL && !len;
     }
@@ -354,7 +353,12 @@ static enum ins_status index_literals(struct reader *r)
     ins_free(raw.tag);
     ins_free(raw.offset);
     ins_free(raw.bytes);
-    return st;
+    if (st != INS_OK)
+        return st;
+    st = ins_format_check_forms(&r->c.literals);
+    return st == INS_E_INPUT   ? damaged(r, 0, "forms of EDN, spelt as insula does")
+           : st == INS_E_NOMEM ? ins_nomem(r->err, "the literals")
+                               : st;
 }
 
 enum ins_status ins_bin_read(const struct ins_input *in,

@@ -10,6 +10,7 @@
  *
  * Strings, keywords, symbols, characters and true, false are as they stand. */
 #include "format/elle_lex.h"
+#include "format/format.h"
 
 #include "base/vec.h"
 
@@ -590,6 +591,28 @@ bool ins_elle_form(struct ins_elle_lex *x, const char *what, struct ins_lit *lit
         parse_decimal(lit->text, lit->text + lit->len, false, &d))
         (void)to_integer(&d, lit);
     return good;
+}
+
+enum ins_status ins_format_check_forms(const struct ins_literals *t)
+{
+    struct ins_elle_lex x = {0};
+    const uint8_t *const tag = t->map.tag;
+    const uint32_t n = t->map.len;
+    for (uint32_t id = 0; id < n && x.st == INS_OK; id++) {
+        const uint8_t *const next = memchr(tag + id, INS_LIT_FORM, n - id);
+        if (!next)
+            break;
+        id = (uint32_t)(next - tag);
+        const struct ins_lit form = ins_literals_at(t, id);
+        struct ins_lit back;
+        x.start = x.p = form.text;
+        x.end = form.text + form.len;
+        if (!ins_elle_literal(&x, "a form", &back) || x.p < x.end ||
+            !ins_lit_equal(form, back))
+            (void)ins_elle_expected(&x, "a form");
+    }
+    ins_arena_release(&x.scratch);
+    return x.st;
 }
 
 /* ---- as JSON ---- */

@@ -85,4 +85,9 @@ enum ins_status ins_format_can_express(const struct ins_format *f,
 enum ins_status ins_format_save(const struct ins_history *h, const char *format,
                                 const char *path, bool lossy, struct ins_error *err);
 
+/* INS_E_INPUT when the text of a form among the literals is not one form of EDN in the
+ * spelling that readers give it: it would be another literal, or none, when it is read
+ * back.  INS_E_NOMEM is possible. */
+enum ins_status ins_format_check_forms(const struct ins_literals *t);
+
 #endif
