@@ -119,7 +119,19 @@ static void put_txn(struct ins_buf *out, struct ins_numbering *n, struct names n
     }
 }
 
-/* The first transaction that leaves a line. */
+/* Does anything stand behind an initial load?  An aborted write will do; a load alone
+ * would be taken for a transaction. */
+static bool any_line(const struct ins_history *h)
+{
+    for (ins_txn t = 1; t < h->n_txns; t++)
+        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
+            if (h->txn_status[t] != INS_INDETERMINATE && ins_has_value(h, op) &&
+                (ins_counted(h, t) || ins_is_write(h, op)))
+                return true;
+    return false;
+}
+
+/* The first transaction that is not aborted and leaves a line. */
 static ins_txn first_written(const struct ins_history *h)
 {
     for (ins_txn t = 1; t < h->n_txns; t++)
@@ -138,7 +150,7 @@ enum ins_status ins_plume_write(const struct ins_history *h, struct ins_buf *out
     struct ins_numbering n;
     ins_numbering_init(&n, h, plan != INS_PLAN_RENUMBER, false);
     const ins_txn first = first_written(h);
-    if (plan == INS_PLAN_LOAD && first != INS_INIT)
+    if (plan == INS_PLAN_LOAD && any_line(h))
         put_load(out, &n, names, false);
     else if (first != INS_INIT && ins_load_plan_mistakes(h, first))
         put_load(out, &n, names, true);

@@ -130,7 +130,8 @@ static void add_txn(struct ins_builder *b, struct ins_rng *rng, uint32_t session
                                 make_literal(3 * number + number % 2, shape), 0)
             : ins_builder_begin_unnamed(b, session, 0);
     enum ins_txn_status status = INS_COMMITTED;
-    if ((shape & MAKE_ABORTED) && !ins_rng_below(rng, 5))
+    if ((shape & MAKE_ABORTED) &&
+        !ins_rng_below(rng, 5) == !(shape & MAKE_MANY_ABORTED))
         status = INS_ABORTED;
     else if ((shape & MAKE_INDETERMINATE) && !ins_rng_below(rng, 5))
         status = INS_INDETERMINATE;

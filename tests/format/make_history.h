@@ -26,8 +26,9 @@ enum {
     MAKE_FORMS = 32768,    /* with words: other forms of EDN */
     MAKE_ROWS = 65536,     /* statements on rows among the operations */
     MAKE_EVENT_ROWS =
-        131072,          /* with rows: only statements that events have words for */
-    MAKE_UNUSED = 262144 /* keys that only initial values name */
+        131072,           /* with rows: only statements that events have words for */
+    MAKE_UNUSED = 262144, /* keys that only initial values name */
+    MAKE_MANY_ABORTED = 524288 /* with aborted: nearly all of them */
 };
 
 /* Literal number i of its kind: equal for equal i, different for different i. */
