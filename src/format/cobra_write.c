@@ -32,10 +32,15 @@ enum ins_status ins_cobra_can_express(const struct ins_history *h,
                                       struct ins_error *err)
 {
     for (uint32_t op = 0; op < h->n_ops; op++) {
-        if (!ins_is_write(h, op))
+        const bool write = ins_is_write(h, op);
+        if (!ins_has_value(h, op) || (!write && ins_is_list_key(h, ins_op_key(h, op))))
             continue;
         const bool initial = starts_as(h, ins_op_key(h, op), h->op_value[op]);
-        if (initial != is_nil(h, op))
+        if (!write && !initial && is_nil(h, op))
+            return ins_fail(err, INS_E_LOSSY, 0,
+                            "reads of nil from a key that does not start as nil, "
+                            "because they would say that it does");
+        if (write && initial != is_nil(h, op))
             return ins_fail(err, INS_E_LOSSY, 0,
                             initial
                                 ? "writes of a key's initial value, because a read "

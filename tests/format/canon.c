@@ -110,7 +110,8 @@ static void put_txn(struct ins_buf *out, const struct ins_history *h, unsigned f
     struct ins_buf text = {0};
     if (flags & CANON_NAMES)
         put_lit(&text, ins_history_txn_lit(h, t));
-    if ((flags & CANON_TIMES) && h->txn_begin) {
+    if ((flags & CANON_TIMES) && h->txn_begin &&
+        (h->txn_begin[t] != INS_NO_TIME || h->txn_end[t] != INS_NO_TIME)) {
         ins_buf_char(&text, '@');
         ins_buf_i64(&text, h->txn_begin[t]);
         ins_buf_char(&text, ' ');

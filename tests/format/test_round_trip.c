@@ -51,6 +51,7 @@ static const unsigned shapes[] = {
         MAKE_UNUSED | MAKE_TIMES | MAKE_IN_ORDER,
     MAKE_LOAD | MAKE_ABORTED | MAKE_MANY_ABORTED,
     MAKE_ABORTED | MAKE_MANY_ABORTED | MAKE_EMPTY,
+    MAKE_NIL | MAKE_LOAD,
 };
 
 struct stats {
