@@ -62,6 +62,10 @@ const char *ins_verdict_word(enum ins_verdict v);
 /* Did an anomaly of this name break that level? */
 bool ins_broke_level(const struct ins_result *r, enum ins_level level,
                      enum ins_kind kind, enum ins_suffix suffix);
+/* The levels that forbid this anomaly: the usual ones, the one it was found at, and rr
+ * where that failed of it. */
+ins_levels ins_levels_against(const struct ins_history *h, const struct ins_result *r,
+                              const struct ins_anomaly *a);
 uint64_t ins_found_total(const struct ins_result *r);
 /* The time of the stages that are not reading the file. */
 double ins_check_seconds(const struct ins_result *r);

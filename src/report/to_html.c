@@ -64,6 +64,7 @@ static void put_said(struct ins_buf *b, struct ins_buf *text)
 struct sheet {
     struct ins_buf *b;
     const struct ins_story *s;
+    const struct ins_result *r;
     const struct insula_run *run;
     const struct ins_vec_run_event *events;
     bool brief;              /* the cycle alone, without what is below it */
@@ -489,12 +490,11 @@ static void put_heading(struct sheet *p)
         ins_buf_fmt(p->b, ",\"letter\":\"%c\"", ins_kind_table[a->kind].letter);
     ins_buf_text(p->b, ",\"forbids\":[");
     bool first = true;
-    const ins_levels all = ins_levels_default() | INS_LEVEL_BIT(a->breaks);
-    INS_EACH_LEVEL(l, all)
-        if (ins_level_forbids_this(l, a)) {
-            ins_buf_fmt(p->b, "%s\"%s\"", first ? "" : ",", ins_level_table[l].id);
-            first = false;
-        }
+    const ins_levels all = ins_levels_against(p->s->h, p->r, a);
+    INS_EACH_LEVEL(l, all) {
+        ins_buf_fmt(p->b, "%s\"%s\"", first ? "" : ",", ins_level_table[l].id);
+        first = false;
+    }
     ins_buf_text(p->b, "],\"headline\":");
     ins_say_headline(&p->headline, p->s);
     if (p->headline.failed)
@@ -731,7 +731,7 @@ static enum ins_status put_anomalies(struct ins_buf *b,
     struct ins_buf one = {0};
     for (size_t i = 0; i < r->anomaly.len && !st; i++) {
         const struct sheet how = {
-            .run = item->run, .events = events, .brief = *used > ENOUGH_BYTES};
+            .r = r, .run = item->run, .events = events, .brief = *used > ENOUGH_BYTES};
         one.len = 0;
         st = put_anomaly(&one, &how, item->history, &r->anomaly.at[order[i]], err);
         if (st || one.failed)

@@ -348,7 +348,8 @@ static void print_verdicts(const struct ins_page *p, const struct ins_result *r)
 
 /* ---- one anomaly ---- */
 
-static void print_meaning(struct ins_page *p, const struct ins_anomaly *a)
+static void print_meaning(struct ins_page *p, const struct ins_result *r,
+                          const struct ins_anomaly *a)
 {
     char name[64];
     ins_anomaly_name(a->kind, a->suffix, name, sizeof name);
@@ -366,12 +367,11 @@ static void print_meaning(struct ins_page *p, const struct ins_anomaly *a)
     }
     ins_buf_text(&text, "Forbidden by ");
     bool first = true;
-    const ins_levels all = ins_levels_default() | INS_LEVEL_BIT(a->breaks);
-    INS_EACH_LEVEL(l, all)
-        if (ins_level_forbids_this(l, a)) {
-            ins_buf_fmt(&text, "%s%s", first ? "" : ", ", ins_level_table[l].id);
-            first = false;
-        }
+    const ins_levels all = ins_levels_against(p->h, r, a);
+    INS_EACH_LEVEL(l, all) {
+        ins_buf_fmt(&text, "%s%s", first ? "" : ", ", ins_level_table[l].id);
+        first = false;
+    }
     ins_buf_fmt(&text, "; more: insula explain %s", name);
     ins_blanks(p->b, 4);
     ins_page_ink(p, INS_INK_DIM);
@@ -395,8 +395,9 @@ static void print_moments(const struct ins_page *p, const struct ins_story *s)
     ins_buf_end(p->b, &text);
 }
 
-static enum ins_status print_anomaly(struct ins_page *p, const struct ins_anomaly *a,
-                                     unsigned number, struct ins_error *err)
+static enum ins_status print_anomaly(struct ins_page *p, const struct ins_result *r,
+                                     const struct ins_anomaly *a, unsigned number,
+                                     struct ins_error *err)
 {
     struct ins_story s;
     const enum ins_status st = ins_story_init(&s, p->h, a, err);
@@ -423,7 +424,7 @@ static enum ins_status print_anomaly(struct ins_page *p, const struct ins_anomal
     ins_buf_text(p->b, s.n_txns ? "\n" : "");
     ins_page_cast(p, &s);
     ins_page_reasons(p, &s);
-    print_meaning(p, a);
+    print_meaning(p, r, a);
     ins_story_release(&s);
     return INS_OK;
 }
@@ -475,7 +476,7 @@ static enum ins_status print_some(struct ins_page *p, const struct ins_result *r
         if (beyond && !number)
             ins_buf_text(p->b, "\nBeyond the promise:\n");
         number++;
-        st = beyond ? print_brief(p, a, err) : print_anomaly(p, a, number, err);
+        st = beyond ? print_brief(p, a, err) : print_anomaly(p, r, a, number, err);
     }
     *printed += number;
     return st;
