@@ -24,9 +24,10 @@ static uint32_t count_written(const struct ins_history *h)
  * n_sessions. */
 static uint32_t harmless_session(const struct ins_history *h)
 {
+    const uint32_t n_keys = ins_load_plan_keys(h);
     for (uint32_t s = 0; s < h->n_sessions; s++)
         for (ins_txn t = h->session_first[s]; t < h->session_first[s + 1]; t++)
-            if (is_written(h, t) && !ins_load_plan_mistakes(h, t))
+            if (is_written(h, t) && !ins_load_plan_mistakes(h, t, n_keys))
                 return s;
     return h->n_sessions;
 }

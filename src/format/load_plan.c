@@ -47,7 +47,24 @@ enum ins_load_plan ins_load_plan(const struct ins_history *h, bool zero)
     return failed ? INS_PLAN_NONE : INS_PLAN_RENUMBER;
 }
 
-bool ins_load_plan_mistakes(const struct ins_history *h, ins_txn t)
+uint32_t ins_load_plan_keys(const struct ins_history *h)
+{
+    uint8_t *seen = INS_NEW0(uint8_t, h->n_keys);
+    uint32_t n = 0;
+    for (ins_txn t = 1; t < h->n_txns && seen; t++)
+        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+            const ins_key k = ins_op_key(h, op);
+            if (seen[k] || (!ins_counted(h, t) && !ins_is_write(h, op)) ||
+                !ins_has_value(h, op))
+                continue;
+            seen[k] = 1;
+            n++;
+        }
+    ins_free(seen);
+    return n;
+}
+
+bool ins_load_plan_mistakes(const struct ins_history *h, ins_txn t, uint32_t n_keys)
 {
     const uint32_t s = h->txn_session[t];
     for (ins_txn u = h->session_first[s]; u < h->session_first[s + 1]; u++)
@@ -59,5 +76,5 @@ bool ins_load_plan_mistakes(const struct ins_history *h, ins_txn t)
             return false;
         keys += h->op_from[op] == INS_WRITE_FINAL;
     }
-    return keys == h->n_keys;
+    return keys >= n_keys;
 }

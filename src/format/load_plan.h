@@ -17,7 +17,12 @@ enum ins_load_plan {
  * lists are renumbered. */
 enum ins_load_plan ins_load_plan(const struct ins_history *h, bool zero);
 
-/* Would transaction t, written first, be taken for an initial load? */
-bool ins_load_plan_mistakes(const struct ins_history *h, ins_txn t);
+/* How many keys come to stand in the file without a load: those of operations that are
+ * not aborted, and of aborted writes.  Too few where there is no memory to find out. */
+uint32_t ins_load_plan_keys(const struct ins_history *h);
+
+/* Would transaction t, written first into a file of so many keys, be taken for an
+ * initial load? */
+bool ins_load_plan_mistakes(const struct ins_history *h, ins_txn t, uint32_t n_keys);
 
 #endif

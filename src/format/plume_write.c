@@ -152,7 +152,8 @@ enum ins_status ins_plume_write(const struct ins_history *h, struct ins_buf *out
     const ins_txn first = first_written(h);
     if (plan == INS_PLAN_LOAD && any_line(h))
         put_load(out, &n, names, false);
-    else if (first != INS_INIT && ins_load_plan_mistakes(h, first))
+    else if (first != INS_INIT &&
+             ins_load_plan_mistakes(h, first, ins_load_plan_keys(h)))
         put_load(out, &n, names, true);
     for (ins_txn t = 1; t < h->n_txns; t++)
         if (h->txn_status[t] != INS_INDETERMINATE)
