@@ -67,6 +67,7 @@ static void texts_that_are_none_are_refused(void **state)
 
 int main(void)
 {
+    cmocka_set_message_output(CM_OUTPUT_TAP);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_that_are_one_form_in_our_spelling_are_taken),
         cmocka_unit_test(texts_that_are_none_are_refused),
