@@ -615,11 +615,11 @@ static bool go_on(struct search *q, struct ins_beam *b)
     return !q->failed;
 }
 
-/* The cost of a state from which it is better to go back. */
+/* The cost of a state from which it is better to go back.  Without times nobody knows
+ * who is late. */
 static int64_t unbearable(const struct search *q)
 {
-    return q->rank ? 3000 + 20 * (int64_t)q->n_sessions
-                   : 2500 + 100 * (int64_t)q->n_sessions;
+    return q->rank ? 3000 + 20 * (int64_t)q->n_sessions : INT64_MAX / 8;
 }
 
 /* Back to an earlier place, with more states.  False when all that was tried. */
@@ -850,7 +850,7 @@ bool ins_frontier_search(const struct ins_script *s, struct ins_steps how,
     q.most_work = WORK;
     const uint64_t room = NARROW + SHORT / (uint64_t)s->h->n_txns;
     q.narrow = room < NARROW_SHORT ? (uint32_t)room : NARROW_SHORT;
-    q.straight = 2 * q.narrow * n * n;
+    q.straight = 4 * q.narrow * n * n;
     const struct ins_beam *b = init(&q) ? run_all(&q) : NULL;
     const bool found = b && write_steps(&q, b->made[0], step);
     if (!found && !q.failed)

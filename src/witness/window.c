@@ -44,7 +44,8 @@ enum {
     /* work for the solver, in its ticks, before a window is given up */
     TICKS = 10 * 1000 * 1000,
     N_PLACES = 64,
-    USES = 6, /* of each key, on average, are looked at beyond the front */
+    USES = 6,   /* of each key, on average, are looked at beyond the front */
+    LEAST = 32, /* transactions there, without times */
 };
 
 struct writer {
@@ -714,6 +715,8 @@ static bool init(struct search *q)
     const uint64_t uses =
         (uint64_t)q->s->read_off[h->n_txns] + q->s->write_off[h->n_txns];
     q->look = (uint32_t)(USES * (uint64_t)h->n_keys * h->n_txns / (uses + 1));
+    if (!h->has_times && q->look < LEAST)
+        q->look = LEAST;
     if (q->when)
         fill_ends(q);
     return q->when && q->rank && q->next && q->cursor && q->last && q->current &&
