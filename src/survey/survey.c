@@ -496,6 +496,18 @@ static bool concerns_some(const struct ins_anomaly *a, const struct ins_anomaly 
     return false;
 }
 
+/* Does a level for which `weak` says nothing, as one without sessions, fail by a? */
+static bool is_needed_beside(const struct survey *s, const struct ins_anomaly *a,
+                             const struct ins_anomaly *weak)
+{
+    const ins_levels beside = s->failed & ~ins_level_above(weak->breaks) &
+                              ~ins_levels_of(INS_BASE(RR), INS_AS_IS | INS_WITH_TIME);
+    INS_EACH_LEVEL(l, beside)
+        if (s->r->level[l].kinds >> a->kind & 1)
+            return true;
+    return false;
+}
+
 /* Is a, which breaks rr, told by a weak level?  Those forbid cycles of at most one RW.
  */
 static bool is_told_weakly(const struct survey *s, const struct ins_anomaly *a)
@@ -506,7 +518,8 @@ static bool is_told_weakly(const struct survey *s, const struct ins_anomaly *a)
         return false;
     for (size_t i = 0; i < s->first; i++) {
         const struct ins_anomaly *const weak = &s->r->anomaly.at[i];
-        if (breaks_items(s, weak, a->breaks) && concerns_some(a, weak))
+        if (breaks_items(s, weak, a->breaks) && concerns_some(a, weak) &&
+            !is_needed_beside(s, a, weak))
             return true;
     }
     return false;

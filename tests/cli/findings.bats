@@ -239,3 +239,11 @@ planted() {
     grep -q 'q(v=2)={3} without 6' h.html
     grep -q 'asked for all rows with v=2 and got {3}; it missed row 6' h.html
 }
+
+# A cycle that rc tells against session order may be all that a level without sessions has.
+@test "what breaks rr and a level without sessions is listed beside what breaks rc" {
+    printf 'insula 1\ns0 t1: r(z)=[] a(z)=1\ns0 t2: r(z)=[] a(y)=1 r(x)=[]\ns0 t3: a(z)=2 r(z)=[2]\ns0 t4: a(x)=2 r(y)=[]\n' >h.txt
+    run -1 --separate-stderr "$INSULA" check --json -l rc,ra,rr,psi,free-psi,free-si,free-rr h.txt
+    [ "$(jq -c '[.histories[0].levels[] | select(.verdict == "fail" and (.anomalies | length) == 0)]' <<<"$output")" = "[]" ]
+    [ "$(jq -c '.histories[0].levels[] | select(.level == "free-psi").anomalies' <<<"$output")" = '["G-single"]' ]
+}
