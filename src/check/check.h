@@ -14,6 +14,7 @@ struct ins_check_options {
     unsigned threads;    /* 0: as many as there are processors */
     unsigned max_listed; /* anomalies listed of each kind; 0: 100 */
     bool certificate;    /* keep what a certificate needs in the result */
+    bool verdicts_only;  /* do not look for more than what decides */
     struct ins_limit *limit; /* may be NULL */
 };
 

@@ -53,7 +53,7 @@ void ins_try_without_sessions(const struct ins_history *h,
     if (!set || h->n_ops > MOST_OPS || ins_limit_hit(o->limit))
         return;
     struct ins_check_options some = {
-        .threads = o->threads, .max_listed = 1, .limit = &limit};
+        .threads = o->threads, .max_listed = 1, .verdicts_only = true, .limit = &limit};
     INS_EACH_LEVEL(l, set)
         some.levels |= free_variant(l);
     struct ins_result *is = NULL;
