@@ -9,8 +9,10 @@
 enum {
     /* up to this many candidates a read, on average, the engine does well by itself */
     FEW_CANDIDATES = 3,
-    /* up to this many an operation, it is asked first, for so many ticks */
-    SOME_CANDIDATES = 4,
+    /* up to this many an operation, it is asked first, for so many ticks; times make it
+       easy to find a witness, so that it had better be soon */
+    SOME_CANDIDATES = 12,
+    SOME_WITH_TIMES = 4,
     SHORT_SEARCH = 20 * 1000 * 1000,
     /* operations whose orders are looked at, and saturated, before a long search */
     LOOK = 1 << 17,
@@ -341,7 +343,8 @@ static void find_witnesses(const struct ins_history *h, bool quick,
     /* A script knows plain reads of values; it would run past those out of a set. */
     if (h->has_lists || h->statements.n || !has_many(h, n))
         return;
-    const bool some = n <= SOME_CANDIDATES * (uint64_t)h->n_ops;
+    const uint64_t few = h->has_times ? SOME_WITH_TIMES : SOME_CANDIDATES;
+    const bool some = n <= few * h->n_ops;
     if (ins_script_init(&s, h, false, o->limit))
         INS_EACH_LEVEL_DOWN(level, o->levels) {
             if (quick && some && !look_first(h, level, o, SOME_SEARCH, r))

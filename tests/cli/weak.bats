@@ -118,7 +118,9 @@ verdicts() {
     "$INSULA" gen -q --level si $many --dup-values 5 --txns 4000 --no-times --seed 5 -o b.insulab
     "$INSULA" gen -q --level pc --ops 4 --dup 1 --sessions 50 --keys 1 --dup-values 5 --txns 10000 \
         --reads 0.3 --seed 1083 -o c.insulab
-    for row in a:pc b:si c:pc; do
+    "$INSULA" gen -q --level pc --ops 4 --dup 1 --sessions 5 --keys 1000 --dup-values 2 --txns 10000 \
+        --no-times --seed 1027 -o d.insulab
+    for row in a:pc b:si c:pc d:pc; do
         local file=${row%:*}.insulab
         run -0 "$INSULA" check -q -l "${row#*:}" --timeout 20 --certificate w.cert "$file"
         run -0 "$INSULA" verify "$file" w.cert
