@@ -41,7 +41,7 @@ enum {
     RING = 64,               /* how far steps that lose nothing may lead */
     MOST_BYTES = 96 << 20,   /* of states */
     MANY_KEYS = 4096,        /* too many for a wrong move to show soon */
-    MANY_CURSORS = 32 << 20, /* of values and sessions */
+    MANY_CURSORS = 4 << 20,  /* of values and sessions */
     DUE = 4,                 /* sessions that are next, as times or turns have it */
     AHEAD = 2,               /* transactions of a session that may touch the same */
     DEPTH = 3,               /* of who waits for whom */

@@ -7,9 +7,7 @@
  * has too many orders then, and a wrong step shows soon. */
 static bool is_crowded(const struct ins_script *s)
 {
-    const struct ins_history *h = s->h;
-    const uint64_t uses = (uint64_t)s->read_off[h->n_txns] + s->write_off[h->n_txns];
-    return 6 * (uint64_t)h->n_keys * h->n_txns <= uses * h->n_sessions;
+    return ins_script_span(s, 6) <= s->h->n_sessions;
 }
 
 bool ins_run_search(const struct ins_script *s, struct ins_steps how, bool quick,

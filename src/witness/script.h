@@ -46,6 +46,14 @@ static inline ins_txn ins_script_next(const struct ins_script *s, uint32_t sessi
     return t;
 }
 
+/* In how many transactions, on average, each key is used n times. */
+static inline uint64_t ins_script_span(const struct ins_script *s, uint64_t n)
+{
+    const uint32_t txns = s->h->n_txns;
+    const uint64_t uses = (uint64_t)s->read_off[txns] + s->write_off[txns];
+    return n * s->h->n_keys * txns / (uses + 1);
+}
+
 struct ins_timed {
     int64_t at;
     ins_txn t;

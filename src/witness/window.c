@@ -46,6 +46,7 @@ enum {
     N_PLACES = 64,
     USES = 6,   /* of each key, on average, are looked at beyond the front */
     LEAST = 32, /* transactions there, without times */
+    MOST = 4096,
 };
 
 struct writer {
@@ -712,9 +713,8 @@ static bool init(struct search *q)
     q->state = INS_NEW(uint8_t, h->n_txns);
     q->key_of = INS_NEW(uint32_t, h->n_keys);
     q->key_stamp = INS_NEW0(uint32_t, h->n_keys);
-    const uint64_t uses =
-        (uint64_t)q->s->read_off[h->n_txns] + q->s->write_off[h->n_txns];
-    q->look = (uint32_t)(USES * (uint64_t)h->n_keys * h->n_txns / (uses + 1));
+    const uint64_t look = ins_script_span(q->s, USES);
+    q->look = look < MOST ? (uint32_t)look : MOST;
     if (!h->has_times && q->look < LEAST)
         q->look = LEAST;
     if (q->when)
