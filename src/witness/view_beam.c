@@ -16,7 +16,7 @@
  * them. */
 #include "view.h"
 
-#include "base/map.h"
+#include "witness/beam.h"
 
 #include <stdlib.h>
 
@@ -60,21 +60,15 @@ struct option {
 };
 INS_VEC(option, struct option);
 
-struct beam {
-    uint32_t *state; /* by session: at, due, view; by key: its latest version */
-    uint64_t *hash;
-    uint64_t *grown; /* how much sessions have come to know */
-    uint32_t *made;
-    uint32_t n, room;
-};
-
 struct search {
     const struct ins_script *s;
     enum ins_forbids forbids;
     struct ins_limit *limit;
-    uint32_t n_sessions, n_keys, due, view, latest, words; /* places in a state */
+    uint32_t n_sessions, n_keys, due, view, latest; /* places in a state */
     uint32_t *rank; /* with times, by transaction: the move that it is due at */
-    struct beam now, next;
+    /* States: by session at, due, view; by key its latest version.  Their cost is how
+     * much sessions have come to know. */
+    struct ins_beam now, next;
     struct ins_vec_version version;
     struct ins_vec_u32 known, source; /* views, n_keys each; sources of reads */
     struct ins_vec_made made;
@@ -82,7 +76,7 @@ struct search {
     uint64_t *seen;
     uint32_t seen_mask;
     struct {
-        struct beam beam;
+        struct ins_beam beam;
         uint64_t moves;
     } saved[N_SAVED];
     uint32_t n_saved, first_saved;
@@ -99,52 +93,9 @@ static uint64_t mix(uint64_t a, uint64_t b)
     return z ^ (z >> 27);
 }
 
-static uint32_t *state_at(const struct search *q, const struct beam *b, uint32_t i)
-{
-    return b->state + (size_t)i * q->words;
-}
-
 static const uint32_t *view_at(const struct search *q, uint32_t view)
 {
     return q->known.at + (size_t)view * q->n_keys;
-}
-
-/* ---- beams ---- */
-
-static void release_beam(struct beam *b)
-{
-    ins_free(b->state);
-    ins_free(b->hash);
-    ins_free(b->grown);
-    ins_free(b->made);
-    *b = (struct beam){0};
-}
-
-static bool grow_beam(const struct search *q, struct beam *b, uint32_t n)
-{
-    if (n <= b->room)
-        return true;
-    release_beam(b);
-    b->state = INS_NEW(uint32_t, (size_t)n * q->words);
-    b->hash = INS_NEW(uint64_t, n);
-    b->grown = INS_NEW(uint64_t, n);
-    b->made = INS_NEW(uint32_t, n);
-    b->room = n;
-    return b->state && b->hash && b->grown && b->made;
-}
-
-/* The first n of a beam. */
-static bool copy_beam(const struct search *q, struct beam *to, const struct beam *from,
-                      uint32_t n)
-{
-    if (!grow_beam(q, to, n))
-        return false;
-    to->n = n;
-    memcpy(to->state, from->state, (size_t)n * q->words * sizeof *to->state);
-    memcpy(to->hash, from->hash, n * sizeof *to->hash);
-    memcpy(to->grown, from->grown, n * sizeof *to->grown);
-    memcpy(to->made, from->made, n * sizeof *to->made);
-    return true;
 }
 
 /* ---- reads ---- */
@@ -288,7 +239,7 @@ static uint64_t hash_after(const struct search *q, uint32_t from, uint32_t sessi
                            bool skip, uint64_t *grown)
 {
     const struct ins_script *s = q->s;
-    const uint32_t *state = state_at(q, &q->now, from);
+    const uint32_t *state = ins_beam_state(&q->now, from);
     const ins_txn t = state[session], to = ins_script_next(s, session, t + 1);
     uint64_t hash = q->now.hash[from] ^ mix(session, t) ^ mix(session, to);
     const uint32_t *old = view_at(q, state[q->view + session]);
@@ -317,7 +268,7 @@ static uint64_t hash_after(const struct search *q, uint32_t from, uint32_t sessi
 static void add_option(struct search *q, uint32_t from, uint32_t session,
                        uint8_t variant, bool skip)
 {
-    const uint32_t *state = state_at(q, &q->now, from);
+    const uint32_t *state = ins_beam_state(&q->now, from);
     struct option o = {
         .from = from, .session = session, .variant = variant, .skip = skip};
     o.hash = hash_after(q, from, session, skip, &o.grown);
@@ -325,7 +276,7 @@ static void add_option(struct search *q, uint32_t from, uint32_t session,
         return;
     /* Versions are numbered through all states. */
     const uint64_t round = (uint64_t)q->n_keys * (q->n_sessions + 1) * q->now.n * 2;
-    o.grown = q->now.grown[from] + (o.grown * (KNOWS * 16) / round);
+    o.grown = (uint64_t)q->now.cost[from] + (o.grown * (KNOWS * 16) / round);
     o.cost = (int64_t)(o.grown / 16) - lateness(q, state, session);
     ins_vec_option_push(&q->option, o);
 }
@@ -333,7 +284,7 @@ static void add_option(struct search *q, uint32_t from, uint32_t session,
 /* All moves from one state; the cost of those that cannot go on, and of being late. */
 static void list_options(struct search *q, uint32_t from)
 {
-    const uint32_t *state = state_at(q, &q->now, from);
+    const uint32_t *state = ins_beam_state(&q->now, from);
     const size_t first = q->option.len;
     int64_t cost = 0;
     for (uint32_t i = 0; i < q->n_sessions; i++) {
@@ -398,11 +349,11 @@ static int compare_options(const void *a, const void *b)
 
 static void take(struct search *q, const struct option *o, uint32_t i)
 {
-    uint32_t *state = state_at(q, &q->next, i);
-    memcpy(state, state_at(q, &q->now, o->from), q->words * sizeof *state);
+    uint32_t *state = ins_beam_state(&q->next, i);
+    memcpy(state, ins_beam_state(&q->now, o->from), q->now.words * sizeof *state);
     const ins_txn t = state[o->session];
     q->next.hash[i] = o->hash;
-    q->next.grown[i] = o->grown;
+    q->next.cost[i] = (int64_t)o->grown;
     q->next.made[i] = (uint32_t)q->made.len;
     ins_vec_made_push(&q->made,
                       (struct made){q->now.made[o->from], o->skip ? INS_INIT : t,
@@ -453,11 +404,11 @@ static bool move_all(struct search *q)
     q->moves++;
     const size_t n = q->option.len < q->width ? q->option.len : q->width;
     qsort(q->option.at, q->option.len, sizeof *q->option.at, compare_options);
-    q->failed |= !grow_beam(q, &q->next, (uint32_t)n);
+    q->failed |= !ins_beam_grow(&q->next, (uint32_t)n);
     for (uint32_t i = 0; !q->failed && i < n; i++)
         take(q, &q->option.at[i], i);
     q->next.n = (uint32_t)n;
-    const struct beam b = q->now;
+    const struct ins_beam b = q->now;
     q->now = q->next;
     q->next = b;
     return !q->failed;
@@ -472,8 +423,8 @@ static void save_place(struct search *q)
         q->first_saved = q->n_saved - N_SAVED;
     q->saved[slot].moves = q->moves;
     /* a few are enough to start from */
-    q->failed |= !copy_beam(q, &q->saved[slot].beam, &q->now,
-                            q->now.n < NARROW ? q->now.n : NARROW);
+    q->failed |= !ins_beam_copy(&q->saved[slot].beam, &q->now,
+                                q->now.n < NARROW ? q->now.n : NARROW);
 }
 
 static void return_to(struct search *q, uint32_t back)
@@ -482,7 +433,7 @@ static void return_to(struct search *q, uint32_t back)
     q->n_saved -= back < kept ? back : kept - 1;
     const uint32_t slot = (q->n_saved - 1) % N_SAVED;
     q->moves = q->saved[slot].moves;
-    q->failed |= !copy_beam(q, &q->now, &q->saved[slot].beam, q->saved[slot].beam.n);
+    q->failed |= !ins_beam_copy(&q->now, &q->saved[slot].beam, q->saved[slot].beam.n);
 }
 
 static bool is_done(const struct search *q)
@@ -555,14 +506,14 @@ static bool init(struct search *q)
     q->due = q->n_sessions;
     q->view = 2 * q->n_sessions;
     q->latest = 3 * q->n_sessions;
-    q->words = q->latest + q->n_keys;
+    q->now.words = q->next.words = q->latest + q->n_keys;
     q->scratch = INS_NEW(uint32_t, q->n_keys);
-    if (!q->scratch || !q->n_keys || !grow_beam(q, &q->now, NARROW) ||
+    if (!q->scratch || !q->n_keys || !ins_beam_grow(&q->now, NARROW) ||
         (h->has_times && !rank_by_time(q)))
         return false;
     q->now.n = 1;
     q->now.hash[0] = 1;
-    q->now.grown[0] = q->now.made[0] = 0;
+    q->now.cost[0] = q->now.made[0] = 0;
     ins_vec_made_push(&q->made, (struct made){0, INS_INIT, 0});
     for (uint32_t i = 0; i < q->n_sessions; i++) {
         q->now.state[i] = ins_script_next(s, i, h->session_first[i]);
@@ -611,10 +562,10 @@ static bool write_view(const struct search *q, struct ins_commit_view *v)
 
 static void release(struct search *q)
 {
-    release_beam(&q->now);
-    release_beam(&q->next);
+    ins_beam_release(&q->now);
+    ins_beam_release(&q->next);
     for (uint32_t i = 0; i < N_SAVED; i++)
-        release_beam(&q->saved[i].beam);
+        ins_beam_release(&q->saved[i].beam);
     ins_vec_version_release(&q->version);
     ins_vec_u32_release(&q->known);
     ins_vec_u32_release(&q->source);
