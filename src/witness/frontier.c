@@ -26,6 +26,7 @@
 #include "frontier.h"
 
 #include "witness/beam.h"
+#include "witness/waits.h"
 
 #include <stdlib.h>
 
@@ -41,7 +42,6 @@ enum {
     RING = 64,               /* how far steps that lose nothing may lead */
     MOST_BYTES = 96 << 20,   /* of states */
     MANY_KEYS = 4096,        /* too many for a wrong move to show soon */
-    MANY_CURSORS = 4 << 20,  /* of values and sessions */
     DUE = 4,                 /* sessions that are next, as times or turns have it */
     AHEAD = 2,               /* transactions of a session that may touch the same */
     DEPTH = 3,               /* of who waits for whom */
@@ -50,7 +50,7 @@ enum {
     FAR = 4 * UNIT,          /* from here on it weighs no more than in proportion */
 };
 #define BUSY (UINT32_C(1) << 31) /* si: on a value, somebody is about to replace it */
-#define DEAD INT64_MAX
+#define DEAD INS_WAITS_FOREVER
 
 struct made { /* how a state came about */
     uint32_t parent, step;
@@ -60,12 +60,6 @@ INS_VEC(made, struct made);
 struct saved {
     struct ins_beam beam;
     uint64_t steps;
-};
-
-/* The nearest writers of a value, of different sessions, when they were looked up. */
-struct near {
-    ins_txn first, second;
-    uint64_t at;
 };
 
 struct search {
@@ -84,10 +78,7 @@ struct search {
     uint32_t trail[RING], n_trail; /* the steps that lead to it */
     struct ins_vec_made made;
     size_t kept; /* of `made`, when they were last gathered */
-    /* Writers by value, by session within one; where the last look-up ended. */
-    uint32_t *writer_off, *writer_at;
-    ins_txn *writer;
-    struct near *near;
+    struct ins_waits waits;
     uint8_t *wanted;          /* by session */
     uint64_t *reads, *writes; /* by transaction: keys, a bit for several of them */
     uint64_t *seen;           /* hashes: the latest of each slot */
@@ -105,85 +96,6 @@ struct search {
 static uint64_t mix(uint64_t a, uint64_t b)
 {
     return ins_mix64((a << 32 | b) + 0x9E3779B97F4A7C15u);
-}
-
-/* ---- what a session waits for ---- */
-
-/* The first writer of the value in a session that has not run. */
-static ins_txn next_writer(struct search *q, const uint32_t *state, uint32_t value,
-                           uint32_t session)
-{
-    const size_t x = (size_t)value * q->n_sessions + session;
-    const ins_txn from = state[session] >> 1;
-    uint32_t i = q->writer_at[x];
-    const uint32_t lo = q->writer_off[x], hi = q->writer_off[x + 1];
-    while (i < hi && q->writer[i] < from)
-        i++;
-    while (i > lo && q->writer[i - 1] >= from)
-        i--;
-    q->writer_at[x] = i;
-    return i < hi ? q->writer[i] : INS_NONE;
-}
-
-/* How many steps from now t will be through, if all goes on evenly. */
-static int64_t expected(const struct search *q, const uint32_t *state, ins_txn t,
-                        uint64_t now)
-{
-    const uint32_t ahead = t - (state[q->s->h->txn_session[t]] >> 1);
-    if (!q->rank)
-        return (int64_t)ahead * q->round + 1;
-    const int64_t due = (int64_t)q->rank[t << 1 | 1] - (int64_t)now;
-    return due > (int64_t)ahead ? due : (int64_t)ahead + 1;
-}
-
-static bool has_run(const struct search *q, const uint32_t *state, ins_txn t)
-{
-    return t == INS_NONE || state[q->s->h->txn_session[t]] >> 1 > t;
-}
-
-static void look_up_near(struct search *q, const uint32_t *state, uint32_t value,
-                         uint64_t now)
-{
-    struct near *n = &q->near[value];
-    int64_t best = INT64_MAX, second = INT64_MAX;
-    *n = (struct near){INS_NONE, INS_NONE, now};
-    for (uint32_t i = 0; i < q->n_sessions; i++) {
-        const ins_txn t = next_writer(q, state, value, i);
-        const int64_t wait = t == INS_NONE ? INT64_MAX : expected(q, state, t, now);
-        if (wait < best) {
-            second = best;
-            n->second = n->first;
-            best = wait;
-            n->first = t;
-        } else if (wait < second) {
-            second = wait;
-            n->second = t;
-        }
-    }
-    q->work += q->n_sessions / 4;
-}
-
-/* How long a session has to wait for somebody else to write the value, in steps;
- * DEAD: for ever. */
-static int64_t wait_for(struct search *q, const uint32_t *state, uint32_t value,
-                        uint32_t session, uint64_t now)
-{
-    const uint32_t *of = q->s->h->txn_session;
-    const struct near *n = &q->near[value];
-    for (bool fresh = false;; fresh = true) {
-        const bool old = now > n->at + q->round / 4 || n->at > now + q->round;
-        if (!fresh && old) {
-            look_up_near(q, state, value, now);
-            continue;
-        }
-        if (!has_run(q, state, n->first) && of[n->first] != session)
-            return expected(q, state, n->first, now);
-        if (!has_run(q, state, n->second) && of[n->second] != session)
-            return expected(q, state, n->second, now);
-        if (fresh)
-            return DEAD;
-        look_up_near(q, state, value, now);
-    }
 }
 
 /* ---- steps ---- */
@@ -328,7 +240,7 @@ static int64_t session_cost(struct search *q, const uint32_t *state, uint32_t se
         const struct ins_access r = s->read[i];
         if ((state[q->value + r.key] & ~BUSY) == r.value)
             continue;
-        const int64_t w = wait_for(q, state, r.value, session, now);
+        const int64_t w = ins_waits_for(&q->waits, state, r.value, session, now);
         if (w == DEAD)
             return s->counts[t] ? DEAD : 0;
         wait = w > wait ? w : wait;
@@ -414,9 +326,9 @@ static void want_writers(struct search *q, const uint32_t *state, uint32_t sessi
     for (uint32_t r = s->read_off[t]; r < s->read_off[t + 1]; r++) {
         const struct ins_access a = s->read[r];
         if ((state[q->value + a.key] & ~BUSY) == a.value ||
-            wait_for(q, state, a.value, session, q->steps) == DEAD)
+            ins_waits_for(&q->waits, state, a.value, session, q->steps) == DEAD)
             continue;
-        const struct near n = q->near[a.value];
+        const struct ins_near n = q->waits.near[a.value];
         if (n.first != INS_NONE)
             q->wanted[s->h->txn_session[n.first]] |= 1;
         if (n.second != INS_NONE)
@@ -604,7 +516,8 @@ static bool go_on(struct search *q, struct ins_beam *b)
     if (!q->n_saved || q->steps >= q->saved[(q->n_saved - 1) % N_SAVED].steps + APART)
         save_place(q, b);
     for (uint32_t i = 0; i < b->n && !q->failed; i++) {
-        if (!(i & 63) && (q->work > q->most_work || ins_limit_hit(q->limit)))
+        if (!(i & 63) &&
+            (q->work + q->waits.work > q->most_work || ins_limit_hit(q->limit)))
             return false;
         add_children(q, b, i);
     }
@@ -674,38 +587,6 @@ static struct ins_beam *run_all(struct search *q)
 }
 
 /* ---- setting up ---- */
-
-static bool list_writers(struct search *q)
-{
-    const struct ins_script *s = q->s;
-    const size_t cells = (size_t)s->n_values * q->n_sessions;
-    if (cells > MANY_CURSORS ||
-        ins_limit_memory(q->limit, cells * 2 * sizeof(uint32_t)))
-        return false;
-    q->writer_off = INS_NEW0(uint32_t, cells + 2);
-    q->writer_at = INS_NEW(uint32_t, cells);
-    q->writer = INS_NEW(ins_txn, s->write_off[s->h->n_txns]);
-    q->near = INS_NEW0(struct near, s->n_values);
-    if (!q->writer_off || !q->writer_at || !q->writer || !q->near)
-        return false;
-    for (int pass = 0; pass < 2; pass++) {
-        for (ins_txn t = 1; t < s->h->n_txns; t++)
-            for (uint32_t w = s->write_off[t]; w < s->write_off[t + 1]; w++) {
-                uint32_t *off =
-                    &q->writer_off[(size_t)s->write[w].value * q->n_sessions +
-                                   s->h->txn_session[t] + 2 - (unsigned)pass];
-                if (pass)
-                    q->writer[*off] = t;
-                ++*off;
-            }
-        for (size_t i = 0; !pass && i < cells; i++)
-            q->writer_off[i + 2] += q->writer_off[i + 1];
-    }
-    memcpy(q->writer_at, q->writer_off, cells * sizeof *q->writer_at);
-    for (uint32_t v = 0; v < s->n_values; v++)
-        q->near[v].first = q->near[v].second = INS_NONE;
-    return true;
-}
 
 /* When a step is due, by time. */
 static int64_t step_time(const struct search *q, ins_txn t, bool commit)
@@ -780,6 +661,12 @@ static bool mark_keys(struct search *q)
     return q->reads && q->writes;
 }
 
+static bool init_waits(struct search *q)
+{
+    q->waits = (struct ins_waits){.s = q->s, .round = q->round, .rank = q->rank};
+    return ins_waits_init(&q->waits, q->limit);
+}
+
 static bool init(struct search *q)
 {
     const struct ins_history *h = q->s->h;
@@ -797,8 +684,8 @@ static bool init(struct search *q)
     q->child = INS_NEW(uint32_t, q->words);
     q->seen = INS_NEW0(uint64_t, (size_t)q->seen_mask + 1);
     q->wanted = INS_NEW(uint8_t, q->n_sessions);
-    return q->child && q->seen && q->wanted && mark_keys(q) && list_writers(q) &&
-           rank_steps(q) && start(q);
+    return q->child && q->seen && q->wanted && mark_keys(q) && rank_steps(q) &&
+           init_waits(q) && start(q);
 }
 
 /* The steps that led to a state. */
@@ -836,8 +723,8 @@ static void release(struct search *q)
     for (uint32_t i = 0; i < N_SAVED; i++)
         ins_beam_release(&q->saved[i].beam);
     ins_vec_made_release(&q->made);
-    void *all[] = {q->rank, q->child, q->writer_off, q->writer_at, q->writer,
-                   q->near, q->seen,  q->wanted,     q->reads,     q->writes};
+    ins_waits_release(&q->waits);
+    void *all[] = {q->rank, q->child, q->seen, q->wanted, q->reads, q->writes};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
 }
