@@ -338,25 +338,30 @@ static bool look_first(const struct ins_history *h, enum ins_level level,
 static void find_witnesses(const struct ins_history *h, bool quick,
                            const struct ins_strong_options *o, struct ins_result *r)
 {
-    struct ins_script s;
+    struct ins_script s = {0};
     const uint64_t n = count_candidates(h);
     /* A script knows plain reads of values; it would run past those out of a set. */
-    if (h->has_lists || h->statements.n || !has_many(h, n))
+    if (h->has_lists || h->statements.n || !h->n_ambiguous ||
+        (!quick && !has_many(h, n)))
         return;
     const uint64_t few = h->has_times ? SOME_WITH_TIMES : SOME_CANDIDATES;
     const bool some = n <= few * h->n_ops;
-    if (ins_script_init(&s, h, false, o->limit))
-        INS_EACH_LEVEL_DOWN(level, o->levels) {
-            if (quick && some && !look_first(h, level, o, SOME_SEARCH, r))
-                break;
-            if (wants_witness(h, r, level) && !find_witness(&s, level, quick, o, r) &&
-                ins_limit_hit(o->limit))
-                break;
-            /* What has no witness soon may be refuted without a search. */
-            if (quick && !some && h->n_ops <= LOOK &&
-                !look_first(h, level, o, NO_SEARCH, r))
-                break;
-        }
+    bool written = false; /* the script, when the first level needs it */
+    INS_EACH_LEVEL_DOWN(level, o->levels) {
+        if (quick && some && !look_first(h, level, o, SOME_SEARCH, r))
+            break;
+        if (!wants_witness(h, r, level))
+            continue;
+        if (!written && !ins_script_init(&s, h, false, o->limit))
+            break;
+        written = true;
+        if (!find_witness(&s, level, quick, o, r) && ins_limit_hit(o->limit))
+            break;
+        /* What has no witness soon may be refuted without a search. */
+        if (quick && !some && h->n_ops <= LOOK &&
+            !look_first(h, level, o, NO_SEARCH, r))
+            break;
+    }
     ins_script_release(&s);
 }
 

@@ -9,12 +9,8 @@
  * values, and in pc any begin.  Whatever sequence goes on from the state, it also goes
  * on with that step first.
  *
- * What is good: no session is left behind.  With times a step is due when it was
- * recorded, without them when each session could have moved once since its last step.
- * A session whose next step finds its values is as late as it is now; another one is
- * taken to wait until somebody writes what it needs, and that is looked up: the
- * nearest such writer that has not run yet.  When there is none, the state is dead.
- * Being late weighs by the square.
+ * What is good, outlook.h knows: no session is left behind.  A step after which nobody
+ * will write a value again that somebody still has to read is not made.
  *
  * Most orders of steps that have nothing to do with each other are the same to
  * everybody, and states that differ in them only crowd out the rest.  So of all steps
@@ -26,6 +22,7 @@
 #include "frontier.h"
 
 #include "witness/beam.h"
+#include "witness/outlook.h"
 #include "witness/waits.h"
 
 #include <stdlib.h>
@@ -45,11 +42,7 @@ enum {
     DUE = 4,                 /* sessions that are next, as times or turns have it */
     AHEAD = 2,               /* transactions of a session that may touch the same */
     DEPTH = 3,               /* of who waits for whom */
-    UNMET = 30,              /* weight of a read that does not find its value */
-    UNIT = 16,               /* of lateness, a round */
-    FAR = 4 * UNIT,          /* from here on it weighs no more than in proportion */
 };
-#define BUSY (UINT32_C(1) << 31) /* si: on a value, somebody is about to replace it */
 #define DEAD INS_WAITS_FOREVER
 
 struct made { /* how a state came about */
@@ -79,6 +72,7 @@ struct search {
     struct ins_vec_made made;
     size_t kept; /* of `made`, when they were last gathered */
     struct ins_waits waits;
+    struct ins_outlook outlook;
     uint8_t *wanted;          /* by session */
     uint64_t *reads, *writes; /* by transaction: keys, a bit for several of them */
     uint64_t *seen;           /* hashes: the latest of each slot */
@@ -105,7 +99,7 @@ static bool reads_match(const struct search *q, const uint32_t *state, ins_txn t
     const struct ins_script *s = q->s;
     const uint32_t *value = state + q->value;
     for (uint32_t i = s->read_off[t]; i < s->read_off[t + 1]; i++)
-        if ((value[s->read[i].key] & ~BUSY) != s->read[i].value)
+        if ((value[s->read[i].key] & ~INS_BUSY) != s->read[i].value)
             return false;
     return true;
 }
@@ -114,7 +108,7 @@ static bool is_busy(const struct search *q, const uint32_t *state, ins_txn t)
 {
     const struct ins_script *s = q->s;
     for (uint32_t i = s->write_off[t]; q->how.exclusive && i < s->write_off[t + 1]; i++)
-        if (state[q->value + s->write[i].key] & BUSY)
+        if (state[q->value + s->write[i].key] & INS_BUSY)
             return true;
     return false;
 }
@@ -193,10 +187,24 @@ static void make_step(struct search *q, uint32_t session, bool skip, uint64_t *n
         if (ends)
             set_value(q, k, s->write[i].value);
         else if (q->how.exclusive)
-            set_value(q, k, q->child[q->value + k] | BUSY);
+            set_value(q, k, q->child[q->value + k] | INS_BUSY);
     }
     set_session(q, session, ends ? ins_script_next(s, session, t + 1) << 1 : at | 1,
                 *now);
+}
+
+/* Did that step overwrite a value for good that somebody still has to read? */
+static bool loses_value(struct search *q, const uint32_t *before, uint32_t session)
+{
+    const struct ins_script *s = q->s;
+    const ins_txn t = before[session] >> 1;
+    for (uint32_t i = s->write_off[t]; i < s->write_off[t + 1]; i++) {
+        const uint32_t at = q->value + s->write[i].key;
+        if ((before[at] & ~INS_BUSY) != (q->child[at] & ~INS_BUSY) &&
+            ins_waits_is_lost(&q->waits, q->child, before[at] & ~INS_BUSY, q->steps))
+            return true;
+    }
+    return false;
 }
 
 /* Make the steps of the child that lose nothing. */
@@ -220,50 +228,6 @@ static void make_free_steps(struct search *q, uint64_t *now)
         }
 }
 
-/* ---- how good a state is ---- */
-
-static int64_t lateness(const struct search *q, int64_t late)
-{
-    const int64_t x = late * UNIT / q->round;
-    return x <= 0 ? 0 : x <= FAR ? x * x : 2 * FAR * x - FAR * FAR;
-}
-
-static int64_t session_cost(struct search *q, const uint32_t *state, uint32_t session,
-                            uint64_t now)
-{
-    const struct ins_script *s = q->s;
-    const uint32_t at = state[session];
-    const ins_txn t = at >> 1;
-    const uint32_t due = q->rank ? q->rank[at] : state[q->due + session];
-    int64_t wait = 0, unmet = 0;
-    for (uint32_t i = s->read_off[t]; !(at & 1) && i < s->read_off[t + 1]; i++) {
-        const struct ins_access r = s->read[i];
-        if ((state[q->value + r.key] & ~BUSY) == r.value)
-            continue;
-        const int64_t w = ins_waits_for(&q->waits, state, r.value, session, now);
-        if (w == DEAD)
-            return s->counts[t] ? DEAD : 0;
-        wait = w > wait ? w : wait;
-        unmet++;
-    }
-    return lateness(q, (int64_t)now + wait - due) + unmet * UNMET;
-}
-
-static int64_t state_cost(struct search *q, const uint32_t *state, uint64_t now)
-{
-    int64_t sum = 0;
-    q->work += q->n_sessions;
-    for (uint32_t i = 0; i < q->n_sessions; i++) {
-        if (is_at_end(q, state, i))
-            continue;
-        const int64_t c = session_cost(q, state, i, now);
-        if (c == DEAD)
-            return DEAD;
-        sum += c;
-    }
-    return sum;
-}
-
 /* ---- one step of all states ---- */
 
 static bool was_seen(struct search *q, uint64_t hash)
@@ -275,29 +239,46 @@ static bool was_seen(struct search *q, uint64_t hash)
     return false;
 }
 
-/* A child of a state, by a step of a session. */
-static void add_child(struct search *q, const struct ins_beam *b, uint32_t from,
+/* The cost of the child, whose other steps that lose nothing are made, too. */
+static int64_t finish_child(struct search *q, const uint32_t *parent, uint32_t session,
+                            uint64_t *now)
+{
+    bool free = true;
+    if (*now == q->outlook.now) {
+        const int64_t cost =
+            ins_outlook_child(&q->outlook, parent, q->child, session, &free);
+        q->work += 4 + q->outlook.n_touched;
+        if (!free)
+            return cost;
+    }
+    make_free_steps(q, now);
+    q->work += q->n_sessions;
+    return ins_outlook_cost(&q->outlook, q->child, *now);
+}
+
+/* A child of a state, by a step of a session.  False when that loses a value. */
+static bool add_child(struct search *q, const struct ins_beam *b, uint32_t from,
                       uint32_t session, bool skip)
 {
+    const uint32_t *parent = ins_beam_state(b, from);
     uint64_t now = q->steps;
-    memcpy(q->child, ins_beam_state(b, from), q->words * sizeof *q->child);
+    memcpy(q->child, parent, q->words * sizeof *q->child);
     q->child_hash = b->hash[from];
     q->n_trail = 0;
     make_step(q, session, skip, &now);
-    make_free_steps(q, &now);
+    if (loses_value(q, parent, session))
+        return false;
+    const int64_t cost = finish_child(q, parent, session, &now);
     if (was_seen(q, q->child_hash))
-        return;
+        return true;
     struct ins_beam *to = &q->ring[now % RING];
-    const int64_t cost = state_cost(q, q->child, now);
-    if (cost == DEAD)
-        return;
     if (!to->n && !ins_beam_grow(to, q->width)) {
         q->failed = true;
-        return;
+        return true;
     }
     const uint32_t slot = ins_beam_slot(to, q->width, cost);
     if (slot == INS_NONE)
-        return;
+        return true;
     uint32_t made = b->made[from];
     for (uint32_t i = 0; i < q->n_trail; i++) {
         ins_vec_made_push(&q->made, (struct made){made, q->trail[i]});
@@ -309,11 +290,16 @@ static void add_child(struct search *q, const struct ins_beam *b, uint32_t from,
     to->made[slot] = made;
     ins_beam_filled(to, slot);
     q->last = now > q->last ? now : q->last;
+    return true;
 }
 
+/* Of the state whose children are next. */
 static bool can_step(const struct search *q, const uint32_t *state, uint32_t session)
 {
-    return (state[session] & 1) || can_begin(q, state, session, state[session] >> 1);
+    const ins_txn t = state[session] >> 1;
+    return (state[session] & 1) ||
+           (!q->outlook.unmet[session] && !is_busy(q, state, t) &&
+            (!q->how.real_time || is_in_time(q, state, session, t)));
 }
 
 /* ---- which steps are tried ---- */
@@ -325,7 +311,7 @@ static void want_writers(struct search *q, const uint32_t *state, uint32_t sessi
     const ins_txn t = state[session] >> 1;
     for (uint32_t r = s->read_off[t]; r < s->read_off[t + 1]; r++) {
         const struct ins_access a = s->read[r];
-        if ((state[q->value + a.key] & ~BUSY) == a.value ||
+        if ((state[q->value + a.key] & ~INS_BUSY) == a.value ||
             ins_waits_for(&q->waits, state, a.value, session, q->steps) == DEAD)
             continue;
         const struct ins_near n = q->waits.near[a.value];
@@ -415,13 +401,10 @@ static bool add_wanted(struct search *q, const struct ins_beam *b, uint32_t from
         if (!(all || q->wanted[i]) || is_at_end(q, state, i) || is_early(q, state[i]))
             continue;
         const bool optional = !(state[i] & 1) && !q->s->counts[state[i] >> 1];
-        if (can_step(q, state, i)) {
-            add_child(q, b, from, i, false);
-            any = true;
-        }
+        if (can_step(q, state, i))
+            any |= add_child(q, b, from, i, false);
         if (optional)
-            add_child(q, b, from, i, true);
-        any |= optional;
+            any |= add_child(q, b, from, i, true);
     }
     return any;
 }
@@ -429,6 +412,7 @@ static bool add_wanted(struct search *q, const struct ins_beam *b, uint32_t from
 static void add_children(struct search *q, const struct ins_beam *b, uint32_t from)
 {
     const bool all = q->width >= ANY_STEP * q->narrow;
+    ins_outlook_open(&q->outlook, ins_beam_state(b, from), q->steps);
     if (!all)
         mark_wanted(q, ins_beam_state(b, from));
     if (!add_wanted(q, b, from, all) && !all)
@@ -542,7 +526,7 @@ static bool try_again(struct search *q, bool late)
     const uint32_t wide = most < WIDE ? most : WIDE;
     if (q->width == wide && q->steps <= q->stuck_at && q->back > N_SAVED)
         return false;
-    if (late && q->width >= 64 * q->narrow)
+    if (late && (q->width >= 64 * q->narrow || q->width == wide))
         q->bearable *= 4;
     q->stuck_at = q->steps > q->stuck_at ? q->steps : q->stuck_at;
     q->back += 1 + q->back / 2;
@@ -663,8 +647,17 @@ static bool mark_keys(struct search *q)
 
 static bool init_waits(struct search *q)
 {
-    q->waits = (struct ins_waits){.s = q->s, .round = q->round, .rank = q->rank};
-    return ins_waits_init(&q->waits, q->limit);
+    q->waits = (struct ins_waits){.s = q->s,
+                                  .round = q->round,
+                                  .rank = q->rank,
+                                  .real_time = q->how.real_time && q->s->h->has_times};
+    q->outlook = (struct ins_outlook){.s = q->s,
+                                      .round = q->round,
+                                      .rank = q->rank,
+                                      .due = q->due,
+                                      .value = q->value,
+                                      .begins_free = q->how.split && !q->how.exclusive};
+    return ins_waits_init(&q->waits, q->limit) && ins_outlook_init(&q->outlook);
 }
 
 static bool init(struct search *q)
@@ -676,7 +669,7 @@ static bool init(struct search *q)
     q->value = 2 * q->n_sessions;
     q->words = q->value + h->n_keys;
     q->seen_mask = (1 << 14) - 1;
-    if (h->n_txns >= BUSY || h->n_keys > MANY_KEYS ||
+    if (h->n_txns >= INS_BUSY || h->n_keys > MANY_KEYS ||
         (uint64_t)q->words * 16 * NARROW_SHORT > MOST_BYTES)
         return false;
     for (uint32_t i = 0; i < RING; i++)
@@ -724,6 +717,7 @@ static void release(struct search *q)
         ins_beam_release(&q->saved[i].beam);
     ins_vec_made_release(&q->made);
     ins_waits_release(&q->waits);
+    ins_outlook_release(&q->outlook);
     void *all[] = {q->rank, q->child, q->seen, q->wanted, q->reads, q->writes};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);

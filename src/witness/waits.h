@@ -13,15 +13,21 @@ struct ins_near { /* writers of a value, of different sessions; INS_NONE */
     uint64_t since; /* the step at which they were looked up */
 };
 
+/* Who writes or reads a value, by value and by session within one; where the last
+ * look-up ended. */
+struct ins_users {
+    uint32_t *off, *cursor;
+    ins_txn *txn;
+};
+
 struct ins_waits {
     const struct ins_script *s;
-    uint32_t round;       /* steps in which each session moves once */
-    const uint32_t *rank; /* by step: when it is due, or NULL */
-    /* Writers by value, by session within one; where the last look-up ended. */
-    uint32_t *off, *cursor;
-    ins_txn *writer;
-    struct ins_near *near; /* by value */
-    uint64_t work;         /* sessions looked at */
+    uint32_t round;                    /* steps in which each session moves once */
+    const uint32_t *rank;              /* by step: when it is due, or NULL */
+    bool real_time;                    /* who ended before another began comes first */
+    struct ins_users writers, readers; /* all writers; readers that count */
+    struct ins_near *near;             /* by value */
+    uint64_t work;                     /* sessions looked at */
 };
 
 #define INS_WAITS_FOREVER INT64_MAX
@@ -34,5 +40,9 @@ void ins_waits_release(struct ins_waits *w);
  * all go on evenly.  w->near[value] says who then. */
 int64_t ins_waits_for(struct ins_waits *w, const uint32_t *at, uint32_t value,
                       uint32_t session, uint64_t now);
+/* A value that is not the current one: will nobody write it any more, though somebody
+ * still has to read it? */
+bool ins_waits_is_lost(struct ins_waits *w, const uint32_t *at, uint32_t value,
+                       uint64_t now);
 
 #endif
