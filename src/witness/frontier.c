@@ -28,20 +28,20 @@
 #include <stdlib.h>
 
 enum {
-    WORK = 40 * 1000 * 1000, /* sessions to look at, beside those of a straight run */
-    NARROW = 4,              /* states, as a rule, of a long history */
-    NARROW_SHORT = 24,       /* and of a short one */
-    SHORT = 80 * 1000,       /* states, transactions and all */
-    WIDE = 4096,             /* where it gets stuck */
-    ANY_STEP = 27,           /* from so many times the usual on, every step is tried */
-    APART = 32,              /* steps between saved places */
-    N_SAVED = 64,            /* places */
-    RING = 64,               /* how far steps that lose nothing may lead */
-    MOST_BYTES = 96 << 20,   /* of states */
-    MANY_KEYS = 4096,        /* too many for a wrong move to show soon */
-    DUE = 4,                 /* sessions that are next, as times or turns have it */
-    AHEAD = 2,               /* transactions of a session that may touch the same */
-    DEPTH = 3,               /* of who waits for whom */
+    WORK = 160 * 1000 * 1000, /* sessions to look at, beside those of a straight run */
+    NARROW = 4,               /* states, as a rule, of a long history */
+    NARROW_SHORT = 24,        /* and of a short one */
+    SHORT = 80 * 1000,        /* states, transactions and all */
+    WIDE = 4096,              /* where it gets stuck */
+    ANY_STEP = 27,            /* from so many times the usual on, every step is tried */
+    APART = 32,               /* steps between saved places */
+    N_SAVED = 64,             /* places */
+    RING = 64,                /* how far steps that lose nothing may lead */
+    MOST_BYTES = 96 << 20,    /* of states */
+    MANY_KEYS = 4096,         /* too many for a wrong move to show soon */
+    DUE = 4,                  /* sessions that are next, as times or turns have it */
+    AHEAD = 2,                /* transactions of a session that may touch the same */
+    DEPTH = 3,                /* of who waits for whom */
 };
 #define DEAD INS_WAITS_FOREVER
 

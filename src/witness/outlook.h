@@ -4,7 +4,10 @@
  * without them when each session could have moved once since its last step.  A session
  * whose next step finds its values is as late as it is now; another one has to wait,
  * the longer the more values it needs at once, found or not.  Being late weighs by the
- * square, and so does being early, at half the weight.
+ * square, and so does being early, at half the weight.  Without times, a session is
+ * behind, too, when it has more left than the others.  And transactions that read much
+ * are better made early: those that only write can run at any time, and some of them
+ * should be left where many others wait.
  *
  * A state is: by session its next transaction << 1, | 1 when it has begun; by session
  * the step by which it should go on, without times; by key its value. */
@@ -25,6 +28,9 @@ struct ins_outlook {
     const uint32_t *rank; /* by step: when it is due, or NULL */
     uint32_t due, value;  /* where in a state these begin */
     bool begins_free;     /* a step that only begins loses nothing */
+    uint64_t total;       /* steps of all transactions */
+    uint32_t hard;        /* weight of a read that is left */
+    uint32_t *reads_left; /* with times, by step: reads from then on */
     /* Of one state, its children being next: */
     uint64_t now;  /* the step that children have made */
     int64_t sum;   /* cost at that step, if nothing changed */

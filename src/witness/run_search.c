@@ -7,7 +7,7 @@
  * has too many orders then, and a wrong step shows soon. */
 static bool is_crowded(const struct ins_script *s)
 {
-    return ins_script_span(s, 6) <= s->h->n_sessions;
+    return ins_script_span(s, 4) <= s->h->n_sessions;
 }
 
 bool ins_run_search(const struct ins_script *s, struct ins_steps how, bool quick,
