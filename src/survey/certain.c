@@ -236,8 +236,9 @@ static bool fill_times(struct ins_survey_facts *f)
     const struct ins_history *h = f->h;
     f->first_after = INS_NEW(uint32_t, h->n_txns);
     f->by_begin = INS_NEW(uint32_t, h->n_txns);
+    f->begun = INS_NEW0(uint32_t, h->n_txns);
     struct timed *at = INS_NEW(struct timed, h->n_txns);
-    if (!f->first_after || !f->by_begin || !at) {
+    if (!f->first_after || !f->by_begin || !f->begun || !at) {
         ins_free(at);
         return false;
     }
@@ -246,8 +247,10 @@ static bool fill_times(struct ins_survey_facts *f)
             at[f->n_timed++] = (struct timed){h->txn_begin[t], t};
     if (f->n_timed)
         qsort(at, f->n_timed, sizeof *at, by_begin);
-    for (uint32_t i = 0; i < f->n_timed; i++)
+    for (uint32_t i = 0; i < f->n_timed; i++) {
         f->by_begin[i] = at[i].t;
+        f->begun[at[i].t] = i + 1;
+    }
     for (ins_txn t = 0; t < h->n_txns; t++) {
         uint32_t lo = 0, hi = f->n_timed;
         const bool ends = h->has_times && t != INS_INIT &&
@@ -316,7 +319,7 @@ void ins_survey_release(struct ins_survey_facts *f)
                    f->child,       f->reader_off,   f->reader,       f->read_off,
                    f->read_op,     f->read_version, f->write_off,    f->write,
                    f->longest,     f->crossed_off,  f->crossed,      f->by_begin,
-                   f->first_after, f->read_txn,     f->read_write};
+                   f->first_after, f->begun,        f->read_txn,     f->read_write};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
     memset(f, 0, sizeof *f);

@@ -39,8 +39,9 @@ struct ins_survey_facts {
     /* Appends of two transactions to one list that alternate: WW the other way too. */
     uint32_t *crossed_off, *crossed;
     /* Real time: transactions by begin, and for each the first that began after its end
-     * (a place in by_begin; n_timed: nobody). */
-    uint32_t n_timed, *by_begin, *first_after;
+     * (a place in by_begin; n_timed: nobody) and its own place + 1 (0: it has no
+     * begin). So a ended before b began when first_after[a] < begun[b]. */
+    uint32_t n_timed, *by_begin, *first_after, *begun;
 };
 
 /* False when memory or the limit ends it; to be released in any case. */

@@ -1,98 +1,12 @@
-/* components.c - the outline of a history's facts, and Tarjan's algorithm. */
+/* components.c - Tarjan's algorithm.
+ *
+ * Nodes are most often numbered by time, and edges lead forward: whoever begins with
+ * the last node finds nearly all successors of a node done. */
 #include "components.h"
 
 #include "base/mem.h"
 
 #include <string.h>
-
-/* ---- the outline ---- */
-
-/* t wrote or read `version`, and so it comes before who wrote its children. */
-static void outline_next(struct ins_outline *o, const struct ins_survey_facts *f,
-                         ins_txn t, uint32_t version)
-{
-    const uint32_t first = f->child_off[version];
-    const uint32_t n = f->child_off[version + 1] - first;
-    if (n > 1)
-        ins_vec_u32_push(&o->to, 2 * f->h->n_txns + f->n_timed + version);
-    else if (n && ins_survey_writer(f, f->child[first]) != t)
-        ins_vec_u32_push(&o->to, ins_survey_writer(f, f->child[first]));
-}
-
-static void outline_txn(struct ins_outline *o, const struct ins_survey_facts *f,
-                        ins_txn t)
-{
-    const uint32_t n = f->h->n_txns;
-    for (uint32_t i = f->write_off[t]; i < f->write_off[t + 1]; i++) {
-        const uint32_t v = f->write[i];
-        outline_next(o, f, t, v);
-        for (uint32_t r = f->reader_off[v]; r < f->reader_off[v + 1]; r++)
-            ins_vec_u32_push(&o->to, f->read_txn[f->reader[r]]);
-    }
-    for (uint32_t i = f->crossed_off[t]; i < f->crossed_off[t + 1]; i++)
-        ins_vec_u32_push(&o->to, f->crossed[i]);
-    for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++)
-        outline_next(o, f, t, f->read_version[r]);
-    if (t + 1 < f->h->session_first[f->h->txn_session[t] + 1])
-        ins_vec_u32_push(&o->to, n + t + 1);
-    if (f->first_after[t] < f->n_timed)
-        ins_vec_u32_push(&o->to, 2 * n + f->first_after[t]);
-}
-
-static void outline_node(struct ins_outline *o, const struct ins_survey_facts *f,
-                         uint32_t v)
-{
-    const struct ins_history *h = f->h;
-    const uint32_t n = h->n_txns;
-    if (v == INS_INIT || v == n)
-        return;
-    if (v < n) {
-        if (ins_counted(h, v))
-            outline_txn(o, f, v);
-    } else if (v < 2 * n) {
-        const ins_txn t = v - n;
-        if (ins_counted(h, t))
-            ins_vec_u32_push(&o->to, t);
-        if (t + 1 < h->session_first[h->txn_session[t] + 1])
-            ins_vec_u32_push(&o->to, v + 1);
-    } else if (v < 2 * n + f->n_timed) {
-        ins_vec_u32_push(&o->to, f->by_begin[v - 2 * n]);
-        if (v + 1 < 2 * n + f->n_timed)
-            ins_vec_u32_push(&o->to, v + 1);
-    } else {
-        const uint32_t version = v - 2 * n - f->n_timed;
-        if (f->child_off[version] + 1 >= f->child_off[version + 1])
-            return;
-        for (uint32_t c = f->child_off[version]; c < f->child_off[version + 1]; c++)
-            ins_vec_u32_push(&o->to, ins_survey_writer(f, f->child[c]));
-    }
-}
-
-bool ins_outline_init(struct ins_outline *o, const struct ins_survey_facts *f,
-                      struct ins_limit *limit)
-{
-    const struct ins_history *h = f->h;
-    const uint64_t nodes = 2 * (uint64_t)h->n_txns + f->n_timed + f->n_versions;
-    const uint64_t links = 2 * (uint64_t)f->n_reads + 2 * (uint64_t)f->n_written +
-                           4 * (uint64_t)h->n_txns + 2 * (uint64_t)f->n_timed;
-    *o = (struct ins_outline){.n_nodes = (uint32_t)nodes,
-                              .n_roots = 2 * h->n_txns + f->n_timed,
-                              .n_txns = h->n_txns};
-    if (nodes >= UINT32_MAX / 2 || links >= UINT32_MAX / 2 ||
-        ins_limit_memory(limit, 20 * nodes + 4 * links))
-        return false;
-    o->off = INS_NEW(uint32_t, (size_t)nodes + 1);
-    if (!o->off || !ins_vec_u32_reserve(&o->to, links))
-        return false;
-    for (uint32_t v = 0; v < o->n_nodes; v++) {
-        if (!(v & 4095) && ins_limit_hit(limit))
-            return false;
-        o->off[v] = (uint32_t)o->to.len;
-        outline_node(o, f, v);
-    }
-    o->off[o->n_nodes] = (uint32_t)o->to.len;
-    return !o->to.failed;
-}
 
 void ins_outline_release(struct ins_outline *o)
 {
@@ -101,109 +15,138 @@ void ins_outline_release(struct ins_outline *o)
     memset(o, 0, sizeof *o);
 }
 
-/* ---- components ---- */
+enum { UNSEEN = 0 };
+#define DONE UINT32_MAX
+
+struct frame {
+    uint32_t node, next; /* its next link */
+    uint32_t index;
+};
+INS_VEC(frame, struct frame);
 
 struct tarjan {
     const struct ins_outline *o;
     struct ins_components *c;
-    uint32_t *low, *index;
-    uint32_t *place; /* by node: its next link */
-    struct ins_vec_u32 stack, path;
-    uint32_t n;
+    uint32_t *low; /* UNSEEN; DONE: its component is complete */
+    struct ins_vec_u32 stack;
+    struct ins_vec_frame path;
+    uint32_t visited;
 };
 
-/* All from v down to the top of the stack are one component. */
+static bool is_txn(const struct ins_outline *o, uint32_t v)
+{
+    return v < o->n_txns && v % o->stride == 0;
+}
+
+/* All from v up to the top of the stack are one component. */
 static void close_component(struct tarjan *a, uint32_t v)
 {
     struct ins_components *c = a->c;
     size_t first = a->stack.len;
     uint32_t txns = 0;
     do
-        txns += a->stack.at[--first] < a->o->n_txns;
+        txns += is_txn(a->o, a->stack.at[--first]);
     while (a->stack.at[first] != v);
     const uint32_t number = txns > 1 ? c->n++ : INS_NONE;
-    if (txns > 1)
-        ins_vec_u32_push(&c->first, (uint32_t)c->member.len);
     for (size_t i = first; i < a->stack.len; i++) {
         c->of[a->stack.at[i]] = number;
-        a->low[a->stack.at[i]] = INS_NONE; /* off the stack */
-        if (txns > 1 && a->stack.at[i] < a->o->n_txns)
-            ins_vec_u32_push(&c->member, a->stack.at[i]);
+        a->low[a->stack.at[i]] = DONE;
     }
     a->stack.len = first;
 }
 
 static void enter(struct tarjan *a, uint32_t v)
 {
-    a->low[v] = a->index[v] = a->n++;
-    a->place[v] = a->o->off[v];
-    ins_vec_u32_push(&a->stack, v);
-    ins_vec_u32_push(&a->path, v);
-}
-
-static void leave(struct tarjan *a, uint32_t v)
-{
-    a->path.len--;
-    const uint32_t low = a->low[v];
-    if (low == a->index[v])
-        close_component(a, v);
-    if (a->path.len) {
-        const uint32_t up = a->path.at[a->path.len - 1];
-        a->low[up] = low < a->low[up] ? low : a->low[up];
+    if (a->o->off[v] == a->o->off[v + 1]) { /* goes nowhere */
+        a->low[v] = DONE;
+        a->c->of[v] = INS_NONE;
+        return;
     }
+    a->low[v] = ++a->visited;
+    ins_vec_u32_push(&a->stack, v);
+    ins_vec_frame_push(&a->path, (struct frame){v, a->o->off[v], a->visited});
 }
 
 static void walk_from(struct tarjan *a, uint32_t root)
 {
     enter(a, root);
     while (a->path.len && !a->path.failed && !a->stack.failed) {
-        const uint32_t v = a->path.at[a->path.len - 1];
-        if (a->place[v] == a->o->off[v + 1]) {
-            leave(a, v);
+        struct frame *at = &a->path.at[a->path.len - 1];
+        const uint32_t v = at->node, end = a->o->off[v + 1];
+        uint32_t low = a->low[v], e = at->next, next = INS_NONE;
+        for (; e < end && next == INS_NONE; e++) {
+            const uint32_t to = a->o->to.at[e], other = a->low[to];
+            if (other == UNSEEN)
+                next = to;
+            else if (other < low)
+                low = other;
+        }
+        a->low[v] = low;
+        at->next = e;
+        if (next != INS_NONE) {
+            enter(a, next);
             continue;
         }
-        const uint32_t to = a->o->to.at[a->place[v]++];
-        if (a->index[to] == INS_NONE && a->o->off[to] < a->o->off[to + 1])
-            enter(a, to);
-        else if (a->index[to] != INS_NONE && a->low[to] != INS_NONE &&
-                 a->index[to] < a->low[v])
-            a->low[v] = a->index[to];
+        a->path.len--;
+        if (low == at->index)
+            close_component(a, v);
+        else if (low < a->low[a->path.at[a->path.len - 1].node])
+            a->low[a->path.at[a->path.len - 1].node] = low;
     }
+}
+
+/* Number the components by their first nodes, and list their transactions. */
+static bool list_members(struct ins_components *c, const struct ins_outline *o)
+{
+    uint32_t *number = INS_NEW(uint32_t, c->n);
+    c->first = INS_NEW0(uint32_t, (size_t)c->n + 2);
+    if (!number || !c->first) {
+        ins_free(number);
+        return false;
+    }
+    uint32_t known = 0;
+    memset(number, 0xff, c->n * sizeof *number);
+    for (uint32_t v = 0; c->n && v < o->n_nodes; v++) {
+        if (c->of[v] == INS_NONE)
+            continue;
+        if (number[c->of[v]] == INS_NONE)
+            number[c->of[v]] = known++;
+        c->of[v] = number[c->of[v]];
+        c->first[c->of[v] + 2] += is_txn(o, v);
+    }
+    ins_free(number);
+    for (uint32_t i = 0; i < c->n; i++)
+        c->first[i + 2] += c->first[i + 1];
+    c->member = INS_NEW(uint32_t, c->first[c->n + 1]);
+    for (uint32_t v = 0; c->n && c->member && v < o->n_txns; v += o->stride)
+        if (c->of[v] != INS_NONE)
+            c->member[c->first[c->of[v] + 1]++] = v;
+    return c->member != NULL;
 }
 
 bool ins_components_init(struct ins_components *c, const struct ins_outline *o,
                          struct ins_limit *limit)
 {
     *c = (struct ins_components){.of = INS_NEW(uint32_t, o->n_nodes)};
-    struct tarjan a = {.o = o, .c = c};
-    a.low = INS_NEW(uint32_t, o->n_nodes);
-    a.index = INS_NEW(uint32_t, o->n_nodes);
-    a.place = INS_NEW(uint32_t, o->n_nodes);
-    bool ok = c->of && a.low && a.index && a.place;
-    if (ok) {
-        memset(a.index, 0xff, o->n_nodes * sizeof *a.index);
-        memset(c->of, 0xff, o->n_nodes * sizeof *c->of); /* who goes nowhere */
-    }
-    for (uint32_t v = 0; ok && v < o->n_roots; v++) {
+    struct tarjan a = {.o = o, .c = c, .low = INS_NEW0(uint32_t, o->n_nodes)};
+    bool ok = c->of && a.low;
+    for (uint32_t v = o->n_nodes; ok && v-- > 0;) {
         if (!(v & 4095) && ins_limit_hit(limit))
             ok = false;
-        else if (a.index[v] == INS_NONE && o->off[v] < o->off[v + 1])
+        else if (a.low[v] == UNSEEN)
             walk_from(&a, v);
     }
-    ins_vec_u32_push(&c->first, (uint32_t)c->member.len);
-    ok &= !a.stack.failed && !a.path.failed && !c->member.failed && !c->first.failed;
+    ok = ok && !a.stack.failed && !a.path.failed && list_members(c, o);
     ins_vec_u32_release(&a.stack);
-    ins_vec_u32_release(&a.path);
+    ins_vec_frame_release(&a.path);
     ins_free(a.low);
-    ins_free(a.index);
-    ins_free(a.place);
     return ok;
 }
 
 void ins_components_release(struct ins_components *c)
 {
     ins_free(c->of);
-    ins_vec_u32_release(&c->member);
-    ins_vec_u32_release(&c->first);
+    ins_free(c->member);
+    ins_free(c->first);
     memset(c, 0, sizeof *c);
 }

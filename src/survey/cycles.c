@@ -1,7 +1,10 @@
 /* cycles.c - cycles by breadth-first search.
  *
- * A kind of cycle is a small automaton over the types of its edges: a state of the
- * search is a node with what the path has met so far (the bits below). */
+ * A state of the search is a node with what the path has met so far (shapes.h).  Most
+ * cycles are short and near: the search that is tried first goes from a station no
+ * further than to the next few.  What that does not find is sifted (sieve.h), and then
+ * searched for in the whole component.  Shorter cycles than the first are looked for as
+ * long as the work that is meant for that lasts. */
 #include "cycles.h"
 
 #include "base/mem.h"
@@ -9,75 +12,59 @@
 
 #include <string.h>
 
-#define DATA_ARCS                                                             \
-    (INS_ARC(INS_ARC_LOST) | INS_ARC(INS_ARC_WW) | INS_ARC(INS_ARC_WW_READ) | \
-     INS_ARC(INS_ARC_WR) | INS_ARC(INS_ARC_RW))
-#define SESSION_ARCS (INS_ARC(INS_ARC_SO) | INS_ARC(INS_ARC_MOVE_SO))
-#define TIME_ARCS (INS_ARC(INS_ARC_RT) | INS_ARC(INS_ARC_MOVE_RT))
-
-static const unsigned arcs_of[INS_N_ORDERS] = {
-    [INS_PLAIN] = DATA_ARCS,
-    [INS_PROCESS] = DATA_ARCS | SESSION_ARCS,
-    [INS_REALTIME] = DATA_ARCS | SESSION_ARCS | TIME_ARCS,
-};
-
-/* What a path has met. */
-enum {
-    FIRST_RW = 1, /* its first edge is an RW */
-    LAST_RW = 2,
-    ONE_RW = 4,
-    MORE_RW = 8,
-    MEETING = 16, /* two RW in a row */
-    NEW_WW = 32,  /* a WW that is no WR at the same time */
-    SOME_WR = 64,
-    NEEDED = 128,  /* SO or RT, as the suffix wants */
-    ODD = 256,     /* an RW that does not follow a WR */
-    LAST_WR = 512, /* the last edge, SO and RT aside, is a WR */
-    DATA = 1024,   /* an edge other than SO and RT */
-    OPEN_RW = 2048 /* the first of those is an RW */
-};
-
-/* An edge of these types makes a cycle one of the suffix. */
-static const unsigned needed_of[INS_N_ORDERS] = {
-    [INS_PROCESS] = INS_ARC(INS_ARC_SO),
-    [INS_REALTIME] = INS_ARC(INS_ARC_RT),
-};
-
 struct visit {
     uint32_t node, parent, link;
-    uint16_t met;
+    uint16_t met, moves; /* from station to station, in a row */
 };
 INS_VEC(visit, struct visit);
 
-enum {
-    MOST_VISITS = 20000, /* from one start */
-    SEEN_BITS = 16,      /* more than twice as many */
-    MET_BITS = 12,
-    MOST_WORK = 500000, /* links looked at, for one kind in one component */
-    MOST_STARTS = 256,
-    SHORT_STARTS = 48, /* for a shorter one, when there is one */
-    MOST_EDGES = 64,
-    MOST_DEEP = 40, /* steps, stations among them, of a path that is tried */
-    MOST_DEEP_WORK = 100000
+/* How far a search goes. */
+struct reach {
+    uint32_t visits; /* from one start */
+    uint32_t moves;
+    uint32_t seen_bits; /* more than twice the visits */
 };
+static const struct reach near = {1000, 12, 12};
+static const struct reach far = {20000, UINT16_MAX, 16};
+
+enum {
+    MOST_WORK = 500000, /* links looked at, for one kind in one component */
+    DEEP_WORK = 5000,
+    MOST_EDGES = 64,
+    CAREFUL_TIMES = 16,   /* the same state of a search that is careful */
+    LEAST_PURSE = 200000, /* links, for shorter cycles in a whole history */
+    LEAST_WORK = 500      /* for one, when those are spent */
+};
+
+/* How to search: by a shortest way to each state; by several ways to each, none of
+ * which meets anybody twice; or by one such way after the other, to their ends. */
+enum manner { SIMPLE, CAREFUL, DEEP };
 
 struct ins_survey_graph {
     const struct ins_survey_facts *f;
     struct ins_limit *limit;
     struct ins_links in;
     struct ins_components now_in; /* with the edges that count now */
-    uint32_t *may;                /* by node: kinds of cycles; see sieve.h */
+    uint64_t purse;               /* work that is left for shorter cycles */
+    /* the component that is looked at */
+    uint32_t c;
+    enum ins_suffix suffix;
+    unsigned types;           /* of its edges */
+    uint64_t n_links, n_rw;   /* edges, and the RW among them */
+    bool turns_back;          /* an edge other than RW leads to who ended earlier */
+    struct ins_vec_u32 start; /* nodes with an RW */
+    uint32_t *place;          /* by member: which one of the component it is */
+    uint32_t *may;            /* by node: kinds of cycles; see sieve.h */
+    uint32_t sifted, left;    /* kinds: those that were, and have somebody left */
     /* search */
     struct ins_vec_visit visit;
     struct ins_vec_u32 now, next;
     uint64_t *seen;  /* by hash: number of the search, node, what was met */
     uint32_t search; /* its number: what was seen in others does not count */
+    struct reach reach;
     uint64_t work;
-    bool only_rw;     /* the first edge is to be an RW */
-    bool crooked;     /* a way was found, but it is no proper cycle */
-    uint8_t *on_path; /* by node */
-    struct ins_vec_visit path;
-    struct ins_vec_u64 turn; /* by step of the path: its next link */
+    enum manner manner;
+    bool crooked; /* a way was found, but it is no proper cycle */
 };
 
 /* ---- components ---- */
@@ -87,31 +74,56 @@ static bool outline_of(const struct ins_survey_graph *g, unsigned arcs,
                        struct ins_outline *o)
 {
     *o = (struct ins_outline){
-        .n_nodes = g->in.n_nodes, .n_roots = g->in.n_nodes, .n_txns = g->in.n_txns};
+        .n_nodes = g->in.n_nodes, .n_txns = g->in.n_nodes, .stride = INS_NODES};
     o->off = INS_NEW(uint32_t, (size_t)g->in.n_nodes + 1);
     if (!o->off || !ins_vec_u32_reserve(&o->to, g->in.all.len))
         return false;
     for (uint32_t v = 0; v < g->in.n_nodes; v++) {
         o->off[v] = (uint32_t)o->to.len;
-        for (uint64_t e = g->in.off[v]; e < g->in.off[v + 1]; e++)
-            if (arcs & INS_ARC(g->in.link[e].type))
-                ins_vec_u32_push(&o->to, g->in.link[e].to);
+        for (uint32_t e = g->in.off[v]; e < g->in.off[v + 1]; e++) {
+            o->to.at[o->to.len] = g->in.link[e].to;
+            o->to.len += arcs >> g->in.link[e].type & 1;
+        }
     }
     o->off[g->in.n_nodes] = (uint32_t)o->to.len;
-    return !o->to.failed;
+    return true;
+}
+
+/* Those with all edges, by node.  False when there is no memory. */
+static bool take_whole(struct ins_survey_graph *g)
+{
+    const struct ins_components *whole = &g->in.whole;
+    const uint32_t n = whole->first[whole->n];
+    struct ins_components *c = &g->now_in;
+    *c = (struct ins_components){.n = whole->n,
+                                 .of = INS_NEW(uint32_t, g->in.n_nodes),
+                                 .member = INS_NEW(uint32_t, n),
+                                 .first = INS_NEW(uint32_t, (size_t)whole->n + 1)};
+    if (!c->of || !c->member || !c->first)
+        return false;
+    memcpy(c->first, whole->first, ((size_t)whole->n + 1) * sizeof *c->first);
+    for (uint32_t i = 0; i < n; i++) {
+        c->member[i] = INS_NODES * i;
+        for (uint32_t k = 0; k < INS_NODES; k++)
+            c->of[INS_NODES * i + k] = whole->of[whole->member[i]];
+    }
+    return true;
 }
 
 bool ins_survey_graph_components(struct ins_survey_graph *g, enum ins_suffix suffix)
 {
     struct ins_outline o;
     ins_components_release(&g->now_in);
+    g->c = INS_NONE;
+    g->suffix = suffix;
     if (!g->in.link)
         return true;
-    const bool ok = outline_of(g, arcs_of[suffix], &o) &&
+    if (suffix == (g->f->n_timed ? INS_REALTIME : INS_PROCESS))
+        return take_whole(g);
+    const bool ok = outline_of(g, ins_suffix_arcs[suffix], &o) &&
                     ins_components_init(&g->now_in, &o, g->limit);
     ins_outline_release(&o);
-    return ok && (!g->now_in.n || ins_sieve(&g->in, arcs_of[suffix], needed_of[suffix],
-                                            g->may, g->limit));
+    return ok;
 }
 
 uint32_t ins_survey_graph_n_components(const struct ins_survey_graph *g)
@@ -121,8 +133,8 @@ uint32_t ins_survey_graph_n_components(const struct ins_survey_graph *g)
 
 uint32_t ins_survey_graph_component(const struct ins_survey_graph *g, ins_txn t)
 {
-    const uint32_t v = g->in.link ? g->in.local[t] : INS_NONE;
-    return v != INS_NONE ? g->now_in.of[v] : INS_NONE;
+    const uint32_t member = g->in.link ? g->in.local[t] : INS_NONE;
+    return member != INS_NONE ? g->now_in.of[INS_NODES * member] : INS_NONE;
 }
 
 struct ins_survey_graph *ins_survey_graph_new(const struct ins_survey_facts *f,
@@ -133,12 +145,13 @@ struct ins_survey_graph *ins_survey_graph_new(const struct ins_survey_facts *f,
         return NULL;
     g->f = f;
     g->limit = limit;
+    g->purse = LEAST_PURSE + f->h->n_ops / 4;
     bool ok = ins_links_init(&g->in, f, limit);
     if (ok && g->in.link) {
-        g->on_path = INS_NEW0(uint8_t, g->in.n_nodes);
-        g->seen = INS_NEW0(uint64_t, (size_t)1 << SEEN_BITS);
+        g->seen = INS_NEW0(uint64_t, (size_t)1 << far.seen_bits);
         g->may = INS_NEW(uint32_t, g->in.n_nodes);
-        ok = g->on_path && g->seen && g->may;
+        g->place = INS_NEW(uint32_t, g->in.n_nodes / INS_NODES);
+        ok = g->seen && g->may && g->place;
     }
     if (!ok) {
         ins_survey_graph_free(g);
@@ -153,10 +166,9 @@ void ins_survey_graph_free(struct ins_survey_graph *g)
         return;
     ins_links_release(&g->in);
     ins_components_release(&g->now_in);
-    ins_free(g->on_path);
     ins_free(g->may);
-    ins_vec_visit_release(&g->path);
-    ins_vec_u64_release(&g->turn);
+    ins_free(g->place);
+    ins_vec_u32_release(&g->start);
     ins_vec_visit_release(&g->visit);
     ins_vec_u32_release(&g->now);
     ins_vec_u32_release(&g->next);
@@ -164,145 +176,97 @@ void ins_survey_graph_free(struct ins_survey_graph *g)
     ins_free(g);
 }
 
-/* ---- kinds ---- */
+/* ---- one component ---- */
 
-/* A WW by a writer that read the earlier version is a WR, too, which says more: only G0
- * takes it.
- *
- * A kind of cycle: edges that it has not, what must not be met on the way, and of each
- * of these sets something must be met at the end. */
-struct pattern {
-    unsigned without;
-    unsigned never;
-    unsigned wants[3];
-    bool new_ww;      /* NEW_WW too, unless real time is what is new */
-    unsigned matters; /* what tells whether it is one, NEEDED aside */
-};
-
-static const struct pattern patterns[INS_N_KINDS] = {
-    [INS_G0] = {.without = INS_ARC(INS_ARC_WR) | INS_ARC(INS_ARC_RW),
-                .new_ww = true,
-                .matters = NEW_WW},
-    [INS_G1C] = {.without = INS_ARC(INS_ARC_RW) | INS_ARC(INS_ARC_WW_READ),
-                 .wants = {SOME_WR},
-                 .new_ww = true,
-                 .matters = SOME_WR | NEW_WW},
-    [INS_G_SINGLE] = {.without = INS_ARC(INS_ARC_WW_READ),
-                      .never = MORE_RW,
-                      .wants = {ONE_RW},
-                      .new_ww = true,
-                      .matters = ONE_RW | MORE_RW | NEW_WW},
-    /* RW that meet are odd, too. */
-    [INS_LONG_FORK] = {.without = INS_ARC(INS_ARC_WW) | INS_ARC(INS_ARC_WW_READ),
-                       .never = MEETING | ODD,
-                       .wants = {MORE_RW},
-                       .matters = ONE_RW | MORE_RW | ODD | LAST_WR | DATA | OPEN_RW},
-    [INS_G_NONADJACENT] = {.without = INS_ARC(INS_ARC_WW_READ),
-                           .never = MEETING,
-                           .wants = {MORE_RW, NEW_WW | ODD},
-                           .matters = FIRST_RW | LAST_RW | ONE_RW | MORE_RW | MEETING |
-                                      NEW_WW | ODD | LAST_WR | DATA | OPEN_RW},
-    [INS_G2_ITEM] = {.without = INS_ARC(INS_ARC_WW_READ),
-                     .wants = {MORE_RW, MEETING},
-                     .matters = FIRST_RW | LAST_RW | ONE_RW | MORE_RW | MEETING},
-};
-
-/* Of what was met, that which can still make a difference: states of the search that
- * differ in nothing else are one. */
-static unsigned what_matters(enum ins_kind kind, unsigned met)
+/* Is the edge from v, no RW, against the order of ends?  Where there is none, nothing
+ * goes round without an RW. */
+static bool turns_back(const struct ins_survey_graph *g, uint32_t v,
+                       const struct ins_survey_link *l)
 {
-    met &= patterns[kind].matters | NEEDED;
-    if (kind == INS_G_NONADJACENT && met & (NEW_WW | ODD))
-        met = (met | NEW_WW | ODD) & ~(unsigned)(LAST_WR | DATA | OPEN_RW);
-    if (kind == INS_G2_ITEM && met & MEETING)
-        met &= ~(unsigned)(FIRST_RW | LAST_RW);
-    return met;
+    const struct ins_history *h = g->f->h;
+    const ins_txn t = ins_node_txn(&g->in, v), u = ins_node_txn(&g->in, l->to);
+    return !h->has_times || !ins_has_end(h, t) ||
+           (ins_has_end(h, u) && h->txn_end[u] <= h->txn_end[t]);
 }
 
-/* Back at the start, the last edge comes before the first. */
-static unsigned close_circle(unsigned met)
+static void look_at_node(struct ins_survey_graph *g, uint32_t v, unsigned arcs)
 {
-    if (met & FIRST_RW && met & LAST_RW)
-        met |= MEETING;
-    if (met & OPEN_RW && !(met & LAST_WR))
-        met |= ODD;
-    return met;
-}
-
-static bool is_cycle_of(enum ins_kind kind, enum ins_suffix suffix, unsigned met)
-{
-    const struct pattern *p = &patterns[kind];
-    met = close_circle(met);
-    if ((suffix != INS_PLAIN && !(met & NEEDED)) || met & p->never ||
-        (p->new_ww && suffix != INS_REALTIME && !(met & NEW_WW)))
-        return false;
-    for (size_t i = 0; i < sizeof p->wants / sizeof *p->wants; i++)
-        if (p->wants[i] && !(met & p->wants[i]))
-            return false;
-    return true;
-}
-
-static unsigned meet(unsigned met, enum ins_arc_type type, enum ins_suffix suffix,
-                     bool first)
-{
-    const unsigned last = met & (LAST_RW | LAST_WR | DATA);
-    if (type == INS_ARC_MOVE_SO || type == INS_ARC_MOVE_RT)
-        return met;
-    met &= ~(unsigned)LAST_RW;
-    if (type == INS_ARC_SO || type == INS_ARC_RT)
-        return met | (type == INS_ARC_RT || suffix == INS_PROCESS ? NEEDED : 0u);
-    met = (met & ~(unsigned)LAST_WR) | DATA;
-    if (type == INS_ARC_WW)
-        met |= NEW_WW;
-    if (type == INS_ARC_WR)
-        met |= SOME_WR | LAST_WR;
-    if (type == INS_ARC_RW) {
-        met |= met & ONE_RW ? MORE_RW | LAST_RW : ONE_RW | LAST_RW;
-        met |= first ? FIRST_RW : 0u;
-        met |= last & LAST_RW ? MEETING : 0u;
-        met |= !(last & DATA) ? OPEN_RW : last & LAST_WR ? 0u : ODD;
+    uint64_t rw = 0;
+    for (uint32_t e = g->in.off[v]; e < g->in.off[v + 1]; e++) {
+        const struct ins_survey_link *l = &g->in.link[e];
+        if (!(arcs & INS_ARC(l->type)) || g->now_in.of[l->to] != g->c)
+            continue;
+        g->types |= INS_ARC(l->type);
+        g->n_links++;
+        if (l->type == INS_ARC_RW)
+            rw++;
+        else if (!g->turns_back && l->type != INS_ARC_LOST && l->type != INS_ARC_RT)
+            g->turns_back = turns_back(g, v, l);
     }
-    return met;
+    g->n_rw += rw;
+    if (rw)
+        ins_vec_u32_push(&g->start, v);
 }
 
-/* ---- search ---- */
+static void look_at(struct ins_survey_graph *g, uint32_t c)
+{
+    const uint32_t first = g->now_in.first[c], end = g->now_in.first[c + 1];
+    g->c = c;
+    g->types = g->sifted = 0;
+    g->n_links = g->n_rw = 0;
+    g->turns_back = false;
+    g->start.len = 0;
+    g->left = UINT32_MAX;
+    for (uint32_t i = first; i < end; i++) {
+        const uint32_t v = g->now_in.member[i];
+        g->place[v / INS_NODES] = i - first;
+        for (uint32_t k = 0; k < INS_NODES; k++)
+            g->may[v + k] = UINT32_MAX;
+        look_at_node(g, v, ins_suffix_arcs[g->suffix]);
+    }
+}
+
+/* Does the component have what such a cycle is made of? */
+static bool is_possible(const struct ins_survey_graph *g, struct ins_shape s)
+{
+    const struct ins_pattern *p = &ins_patterns[s.kind];
+    const uint32_t n = g->now_in.first[g->c + 1] - g->now_in.first[g->c];
+    const unsigned needed = ins_suffix_needs[s.suffix];
+    if ((needed && !(g->types & needed)) ||
+        (p->new_ww && s.suffix != INS_REALTIME && !(g->types & INS_ARC(INS_ARC_WW))) ||
+        (!ins_shape_is_pair(s) && n < ins_shape_edges(s)))
+        return false;
+    if (!ins_shape_has_rw(s))
+        return g->turns_back;
+    return g->n_rw > (p->wants[0] == INS_MET_MORE_RW);
+}
+
+/* Can a cycle of the kind in this component go through v? */
+static bool is_on_way(const struct ins_survey_graph *g, uint32_t v, enum ins_kind kind)
+{
+    return g->now_in.of[v] == g->c && g->may[v] >> kind & 1;
+}
+
+/* Rule out whoever lies on no such cycle; false when nobody is left. */
+static bool sift(struct ins_survey_graph *g, struct ins_shape shape)
+{
+    const struct ins_sieve_part part = {&g->in, &g->now_in, g->c, g->place};
+    bool any = true;
+    if (g->sifted >> shape.kind & 1)
+        return g->left >> shape.kind & 1;
+    if (!ins_sieve(&part, shape, g->may, &any, g->limit))
+        g->visit.failed = true; /* no memory, or the limit, which is sticky */
+    g->sifted |= ins_sieve_kinds(shape.kind);
+    if (!any)
+        g->left &= ~ins_sieve_kinds(shape.kind);
+    return any;
+}
+
+/* ---- what a way says ---- */
 
 static bool is_free(enum ins_arc_type type)
 {
     return type == INS_ARC_MOVE_SO || type == INS_ARC_MOVE_RT;
-}
-
-/* Has this search been here?  From now on it has. */
-static bool was_seen(struct ins_survey_graph *g, uint32_t node, unsigned met)
-{
-    const uint64_t state = ((uint64_t)g->search << 32 | node) << MET_BITS | met;
-    uint64_t i = state * 0x9E3779B97F4A7C15u >> (64 - SEEN_BITS);
-    for (; g->seen[i] >> (32 + MET_BITS) == g->search; i = (i + 1) % (1u << SEEN_BITS))
-        if (g->seen[i] == state)
-            return true;
-    g->seen[i] = state;
-    return false;
-}
-
-static void push_visit(struct ins_survey_graph *g, struct visit v, bool free_move)
-{
-    if (g->visit.len >= MOST_VISITS || was_seen(g, v.node, v.met))
-        return;
-    ins_vec_visit_push(&g->visit, v);
-    if (!g->visit.failed)
-        ins_vec_u32_push(free_move ? &g->now : &g->next, (uint32_t)g->visit.len - 1);
-}
-
-/* Begin a search that has seen nothing. */
-static void begin_search(struct ins_survey_graph *g)
-{
-    enum { LAST = (1 << (32 - MET_BITS)) - 1 };
-    if (g->search == LAST) {
-        memset(g->seen, 0, sizeof *g->seen << SEEN_BITS);
-        g->search = 0;
-    }
-    g->search++;
-    g->visit.len = g->now.len = g->next.len = 0;
 }
 
 static enum ins_edge_type edge_type(enum ins_arc_type type)
@@ -320,21 +284,20 @@ static bool take_path(const struct ins_survey_graph *g, const struct visit *visi
                       uint32_t last, const struct ins_survey_link *closing,
                       struct ins_vec_arc *cycle)
 {
-    const uint32_t n = g->in.n_txns;
     struct ins_vec_u32 way = {0}; /* links, last first */
     cycle->len = 0;
     for (uint32_t i = last; visit[i].parent != INS_NONE; i = visit[i].parent)
         ins_vec_u32_push(&way, visit[i].link);
-    ins_txn from = g->in.node[visit[0].node];
+    ins_txn from = ins_node_txn(&g->in, visit[0].node);
     struct ins_survey_arc open = {.from = INS_NONE};
     for (size_t i = way.len + 1; i-- > 0;) {
         const struct ins_survey_link *l = i ? &g->in.link[way.at[i - 1]] : closing;
         if (!is_free(l->type))
             open = (struct ins_survey_arc){from, INS_NONE, edge_type(l->type), l->what,
                                            l->version};
-        if (l->to >= n)
+        if (!ins_node_is_txn(l->to))
             continue;
-        open.to = from = g->in.node[l->to];
+        open.to = from = ins_node_txn(&g->in, l->to);
         ins_vec_arc_push(cycle, open);
     }
     bool ok = !way.failed && !cycle->failed;
@@ -394,14 +357,9 @@ static enum ins_arc_type type_of(const struct ins_survey_facts *f,
                : types[a->type];
 }
 
-struct shape {
-    enum ins_kind kind;
-    enum ins_suffix suffix;
-};
-
 /* Is the closed way a cycle of the kind, when it is written as briefly as can be? */
 static bool accept(struct ins_survey_graph *g, const struct visit *visit, uint32_t last,
-                   const struct ins_survey_link *closing, struct shape shape,
+                   const struct ins_survey_link *closing, struct ins_shape shape,
                    struct ins_vec_arc *cycle)
 {
     unsigned met = 0;
@@ -409,16 +367,9 @@ static bool accept(struct ins_survey_graph *g, const struct visit *visit, uint32
         return false;
     merge_missed(g->f, cycle);
     for (size_t i = 0; i < cycle->len; i++)
-        met = meet(met, type_of(g->f, &cycle->at[i]), shape.suffix, i == 0);
-    return cycle->len > 1 && is_cycle_of(shape.kind, shape.suffix, met) &&
+        met = ins_shape_meet(met, type_of(g->f, &cycle->at[i]), shape.suffix, i == 0);
+    return cycle->len > 1 && ins_shape_closes(shape, met) &&
            !has_lost_update(g->f, cycle);
-}
-
-/* Can a cycle of the kind in component c go through v? */
-static bool is_on_way(const struct ins_survey_graph *g, uint32_t v, uint32_t c,
-                      enum ins_kind kind)
-{
-    return g->now_in.of[v] == c && g->may[v] >> kind & 1;
 }
 
 /* ---- pairs ---- */
@@ -427,13 +378,14 @@ static bool is_on_way(const struct ins_survey_graph *g, uint32_t v, uint32_t c,
  * *cycle. */
 static bool is_pair(const struct ins_survey_graph *g, uint32_t v,
                     const struct ins_survey_link *there,
-                    const struct ins_survey_link *back, struct shape shape,
+                    const struct ins_survey_link *back, struct ins_shape shape,
                     struct ins_vec_arc *cycle)
 {
-    const ins_txn t = g->in.node[v], u = g->in.node[there->to];
+    const ins_txn t = ins_node_txn(&g->in, v), u = ins_node_txn(&g->in, there->to);
     const unsigned met =
-        meet(meet(0, there->type, shape.suffix, true), back->type, shape.suffix, false);
-    if (!is_cycle_of(shape.kind, shape.suffix, met))
+        ins_shape_meet(ins_shape_meet(0, there->type, shape.suffix, true), back->type,
+                       shape.suffix, false);
+    if (!ins_shape_closes(shape, met))
         return false;
     cycle->len = 0;
     ins_vec_arc_push(cycle, (struct ins_survey_arc){t, u, edge_type(there->type),
@@ -446,26 +398,32 @@ static bool is_pair(const struct ins_survey_graph *g, uint32_t v,
     return cycle->len == 2 && !has_lost_update(g->f, cycle);
 }
 
+/* The edge SO or RT from transaction node u to v that the suffix needs, if there is
+ * one.
+ */
+static bool order_link(const struct ins_survey_graph *g, uint32_t u, uint32_t v,
+                       enum ins_arc_type type, struct ins_survey_link *l)
+{
+    const struct ins_survey_facts *f = g->f;
+    const ins_txn t = ins_node_txn(&g->in, u), to = ins_node_txn(&g->in, v);
+    *l = (struct ins_survey_link){v, INS_NONE, INS_NONE, (uint8_t)type};
+    return type == INS_ARC_RT ? f->first_after[t] < f->begun[to]
+                              : t < to && f->h->txn_session[t] == f->h->txn_session[to];
+}
+
 /* Does some edge back from where link l of node v leads close a cycle of the kind? */
 static bool closes_pair(struct ins_survey_graph *g, uint32_t v,
-                        const struct ins_survey_link *l, enum ins_kind kind,
-                        enum ins_suffix suffix, struct ins_vec_arc *cycle)
+                        const struct ins_survey_link *l, struct ins_shape shape,
+                        struct ins_vec_arc *cycle)
 {
-    const struct ins_history *h = g->f->h;
-    const ins_txn t = g->in.node[v], u = g->in.node[l->to];
-    const unsigned arcs = DATA_ARCS & ~(patterns[kind].without | INS_ARC(INS_ARC_LOST));
-    const struct shape shape = {kind, suffix};
-    if (suffix == INS_REALTIME)
-        return ins_ended_before(h, u, t) &&
-               is_pair(g, v, l,
-                       &(struct ins_survey_link){v, INS_NONE, INS_NONE, INS_ARC_RT},
-                       shape, cycle);
-    if (suffix == INS_PROCESS)
-        return h->txn_session[u] == h->txn_session[t] && u < t &&
-               is_pair(g, v, l,
-                       &(struct ins_survey_link){v, INS_NONE, INS_NONE, INS_ARC_SO},
-                       shape, cycle);
-    for (uint64_t e = g->in.off[l->to]; e < g->in.off[l->to + 1]; e++) {
+    const unsigned arcs = ins_shape_arcs(shape);
+    struct ins_survey_link back;
+    if (shape.suffix != INS_PLAIN)
+        return order_link(g, l->to, v,
+                          shape.suffix == INS_REALTIME ? INS_ARC_RT : INS_ARC_SO,
+                          &back) &&
+               is_pair(g, v, l, &back, shape, cycle);
+    for (uint32_t e = g->in.off[l->to]; e < g->in.off[l->to + 1]; e++) {
         g->work++;
         if (g->in.link[e].to == v && arcs & INS_ARC(g->in.link[e].type) &&
             is_pair(g, v, l, &g->in.link[e], shape, cycle))
@@ -474,72 +432,168 @@ static bool closes_pair(struct ins_survey_graph *g, uint32_t v,
     return false;
 }
 
-/* Some two transactions of component c that make a cycle of the kind.  Cheaper than a
+/* Some two transactions of the component that make a cycle of the kind.  Cheaper than a
  * search, and nothing is shorter. */
-static bool find_pair(struct ins_survey_graph *g, uint32_t c, enum ins_kind kind,
-                      enum ins_suffix suffix, struct ins_vec_arc *cycle)
+static bool find_pair(struct ins_survey_graph *g, struct ins_shape shape,
+                      struct ins_vec_arc *cycle)
 {
-    const unsigned arcs = DATA_ARCS & ~(patterns[kind].without | INS_ARC(INS_ARC_LOST));
-    for (uint32_t i = g->now_in.first.at[c];
-         i < g->now_in.first.at[c + 1] && g->work < MOST_WORK; i++) {
-        const uint32_t v = g->now_in.member.at[i];
-        for (uint64_t e = g->in.off[v]; g->may[v] >> kind & 1 && e < g->in.off[v + 1];
-             e++) {
+    const unsigned orders = ins_suffix_arcs[INS_REALTIME] & ~ins_suffix_arcs[INS_PLAIN];
+    const unsigned data = ins_shape_arcs(shape) & ~orders;
+    const unsigned first = ins_shape_has_rw(shape) ? INS_ARC(INS_ARC_RW) : data;
+    const uint32_t *v = g->start.at, *end = v + g->start.len;
+    if (!ins_shape_has_rw(shape)) {
+        v = g->now_in.member + g->now_in.first[g->c];
+        end = g->now_in.member + g->now_in.first[g->c + 1];
+    }
+    for (; v < end && g->work < MOST_WORK; v++)
+        for (uint32_t e = g->in.off[*v]; e < g->in.off[*v + 1]; e++) {
             const struct ins_survey_link *l = &g->in.link[e];
             g->work++;
-            if (arcs & INS_ARC(l->type) && is_on_way(g, l->to, c, kind) &&
-                closes_pair(g, v, l, kind, suffix, cycle))
+            if (first & INS_ARC(l->type) && g->now_in.of[l->to] == g->c &&
+                closes_pair(g, *v, l, shape, cycle))
                 return true;
         }
-    }
     return false;
 }
 
 /* ---- search for longer ones ---- */
 
-/* Kinds that have an RW: a search for them begins with one. */
-static bool has_rw(enum ins_kind kind)
+/* Has this search been here, or if it is careful so often that it does not help?  From
+ * now on it has, once more. */
+static bool was_seen(struct ins_survey_graph *g, uint32_t node, unsigned met)
 {
-    return !(patterns[kind].without & INS_ARC(INS_ARC_RW));
+    const uint64_t last = ((uint64_t)1 << g->reach.seen_bits) - 1;
+    for (uint64_t time = 0; time < (g->manner == CAREFUL ? CAREFUL_TIMES : 1u);
+         time++) {
+        const uint64_t state =
+            ((uint64_t)g->search << 32 | time << 28 | node) << INS_MET_BITS | met;
+        uint64_t i = state * 0x9E3779B97F4A7C15u >> (64 - g->reach.seen_bits);
+        while (g->seen[i] >> (32 + INS_MET_BITS) == g->search && g->seen[i] != state)
+            i = (i + 1) & last;
+        if (g->seen[i] != state) {
+            g->seen[i] = state;
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Is transaction node v on the way to visit `at`? */
+static bool is_on_path(const struct ins_survey_graph *g, uint32_t at, uint32_t v)
+{
+    while (at != INS_NONE && g->visit.at[at].node != v)
+        at = g->visit.at[at].parent;
+    return at != INS_NONE;
+}
+
+static void push_visit(struct ins_survey_graph *g, struct visit v, bool free_move)
+{
+    if (g->visit.len >= g->reach.visits ||
+        (g->manner != DEEP && was_seen(g, v.node, v.met)))
+        return;
+    ins_vec_visit_push(&g->visit, v);
+    if (!g->visit.failed)
+        ins_vec_u32_push(free_move || g->manner == DEEP ? &g->now : &g->next,
+                         (uint32_t)g->visit.len - 1);
+}
+
+/* Begin a search that has seen nothing. */
+static void begin_search(struct ins_survey_graph *g)
+{
+    enum { LAST = (1 << (32 - INS_MET_BITS)) - 1 };
+    if (g->search == LAST) {
+        memset(g->seen, 0, sizeof *g->seen << far.seen_bits);
+        g->search = 0;
+    }
+    g->search++;
+    g->visit.len = g->now.len = g->next.len = 0;
+}
+
+/* Is the way to visit `at` a cycle with link l, which leads back to the start? */
+static bool closes(struct ins_survey_graph *g, uint32_t at,
+                   const struct ins_survey_link *l, struct ins_shape shape,
+                   struct ins_vec_arc *cycle)
+{
+    if (!ins_shape_closes(
+            shape, ins_shape_meet(g->visit.at[at].met, l->type, shape.suffix, at == 0)))
+        return false;
+    if (accept(g, g->visit.at, at, l, shape, cycle))
+        return true;
+    g->crooked = true;
+    return false;
+}
+
+/* Is session order or real time all that is missing between visit `at` and the start?
+ * Then nobody need go from station to station for it. */
+static bool closes_by_order(struct ins_survey_graph *g, uint32_t at,
+                            struct ins_shape shape, struct ins_vec_arc *cycle)
+{
+    const uint32_t node = g->visit.at[at].node, start = g->visit.at[0].node;
+    struct ins_survey_link l;
+    if (!at || shape.suffix == INS_PLAIN || !ins_node_is_txn(node))
+        return false;
+    return (order_link(g, node, start, INS_ARC_SO, &l) &&
+            closes(g, at, &l, shape, cycle)) ||
+           (shape.suffix == INS_REALTIME &&
+            order_link(g, node, start, INS_ARC_RT, &l) &&
+            closes(g, at, &l, shape, cycle));
+}
+
+/* Each cycle has a last node, and is found from there when all others are before it: in
+ * the order of begins not much is.  Stations of sessions need not be in that order. */
+static bool is_beyond(const struct ins_survey_graph *g, uint32_t v, uint32_t start)
+{
+    return v > start && (g->in.is_ordered || v % INS_NODES != INS_NODE_SO);
+}
+
+/* Go on from visit `at` by all of its links; `last`: it is only of interest who closes
+ * a cycle.  True when one does. */
+static bool expand(struct ins_survey_graph *g, uint32_t at, struct ins_shape shape,
+                   bool last, struct ins_vec_arc *cycle)
+{
+    const unsigned arcs = ins_shape_arcs(shape);
+    const unsigned never = ins_patterns[shape.kind].never;
+    const uint32_t start = g->visit.at[0].node;
+    const struct visit v = g->visit.at[at];
+    for (uint32_t e = g->in.off[v.node]; e < g->in.off[v.node + 1]; e++) {
+        const struct ins_survey_link *l = &g->in.link[e];
+        g->work++;
+        if (!(arcs & INS_ARC(l->type)) || is_beyond(g, l->to, start) ||
+            !is_on_way(g, l->to, shape.kind))
+            continue;
+        if (l->to == start) {
+            if (closes(g, at, l, shape, cycle))
+                return true;
+            continue;
+        }
+        const bool is_move = is_free(l->type) && !ins_node_is_txn(l->to);
+        const unsigned met = ins_shape_meet(v.met, l->type, shape.suffix, at == 0);
+        if (met & never || (last && !is_free(l->type)) ||
+            (is_move && v.moves >= g->reach.moves) ||
+            (g->manner != SIMPLE && ins_node_is_txn(l->to) && is_on_path(g, at, l->to)))
+            continue;
+        push_visit(g,
+                   (struct visit){l->to, at, e,
+                                  (uint16_t)ins_shape_keep(shape.kind, met),
+                                  (uint16_t)(is_move ? v.moves + 1 : 0)},
+                   is_free(l->type));
+    }
+    return closes_by_order(g, at, shape, cycle);
 }
 
 /* The shortest cycle of the kind through `start`, no longer than `most` edges. */
-static bool search_from(struct ins_survey_graph *g, uint32_t start, enum ins_kind kind,
-                        enum ins_suffix suffix, struct ins_vec_arc *cycle, size_t most)
+static bool search_from(struct ins_survey_graph *g, uint32_t start,
+                        struct ins_shape shape, size_t most, struct ins_vec_arc *cycle)
 {
-    const unsigned arcs =
-        arcs_of[suffix] & ~(patterns[kind].without | INS_ARC(INS_ARC_LOST));
-    const uint32_t c = g->now_in.of[start];
     begin_search(g);
-    push_visit(g, (struct visit){start, INS_NONE, 0, 0}, true);
+    push_visit(g, (struct visit){start, INS_NONE, 0, 0, 0}, true);
+    while (g->manner == DEEP && g->now.len && g->visit.len < g->reach.visits)
+        if (expand(g, g->now.at[--g->now.len], shape, false, cycle))
+            return true;
     for (size_t depth = 1; depth <= most && g->now.len; depth++) {
-        for (size_t i = 0; i < g->now.len && g->visit.len < MOST_VISITS; i++) {
-            const uint32_t at = g->now.at[i];
-            const struct visit v = g->visit.at[at];
-            for (uint64_t e = g->in.off[v.node]; e < g->in.off[v.node + 1]; e++) {
-                const struct ins_survey_link *l = &g->in.link[e];
-                g->work++;
-                if (!(arcs & INS_ARC(l->type)) || !is_on_way(g, l->to, c, kind))
-                    continue;
-                if (at == 0 && g->only_rw && l->type != INS_ARC_RW)
-                    continue;
-                const unsigned met = meet(v.met, l->type, suffix, at == 0);
-                if (l->to == start) {
-                    if (!is_cycle_of(kind, suffix, met))
-                        continue;
-                    if (accept(g, g->visit.at, at, l, (struct shape){kind, suffix},
-                               cycle))
-                        return true;
-                    g->crooked = true;
-                } else if (!(met & patterns[kind].never) &&
-                           (depth < most || is_free(l->type))) {
-                    push_visit(g,
-                               (struct visit){l->to, at, (uint32_t)e,
-                                              (uint16_t)what_matters(kind, met)},
-                               is_free(l->type));
-                }
-            }
-        }
+        for (size_t i = 0; i < g->now.len && g->visit.len < g->reach.visits; i++)
+            if (expand(g, g->now.at[i], shape, depth == most, cycle))
+                return true;
         const struct ins_vec_u32 empty = g->now;
         g->now = g->next;
         g->next = empty;
@@ -548,133 +602,108 @@ static bool search_from(struct ins_survey_graph *g, uint32_t start, enum ins_kin
     return false;
 }
 
-/* The same by trying paths that meet nobody twice, one after the other: for what the
- * search above missed because its shortest way did. */
-static bool search_deep(struct ins_survey_graph *g, uint32_t start, enum ins_kind kind,
-                        enum ins_suffix suffix, struct ins_vec_arc *cycle, size_t most)
-{
-    const unsigned arcs =
-        arcs_of[suffix] & ~(patterns[kind].without | INS_ARC(INS_ARC_LOST));
-    const uint32_t c = g->now_in.of[start];
-    const uint64_t last_work = g->work + MOST_DEEP_WORK;
-    bool found = false;
-    g->path.len = g->turn.len = 0;
-    ins_vec_visit_push(&g->path, (struct visit){start, INS_NONE, 0, 0});
-    ins_vec_u64_push(&g->turn, g->in.off[start]);
-    while (g->path.len && !g->path.failed && !g->turn.failed) {
-        const uint32_t at = (uint32_t)g->path.len - 1;
-        const struct visit v = g->path.at[at];
-        const uint64_t e = g->turn.at[at];
-        if (found || e == g->in.off[v.node + 1] || at >= most || g->work > last_work) {
-            g->on_path[v.node] = 0;
-            g->path.len--;
-            g->turn.len--;
-            continue;
-        }
-        g->turn.at[at]++;
-        g->work++;
-        const struct ins_survey_link *l = &g->in.link[e];
-        if (!(arcs & INS_ARC(l->type)) || !is_on_way(g, l->to, c, kind) ||
-            g->on_path[l->to])
-            continue;
-        const unsigned met = meet(v.met, l->type, suffix, at == 0);
-        if (l->to == start) {
-            found = is_cycle_of(kind, suffix, met) &&
-                    accept(g, g->path.at, at, l, (struct shape){kind, suffix}, cycle);
-        } else if (!(met & patterns[kind].never)) {
-            g->on_path[l->to] = l->to < g->in.n_txns; /* stations serve all */
-            ins_vec_visit_push(&g->path,
-                               (struct visit){l->to, at, (uint32_t)e, (uint16_t)met});
-            ins_vec_u64_push(&g->turn, g->in.off[l->to]);
-        }
-    }
-    return found;
-}
+/* ---- one of a kind ---- */
 
-/* How to look for cycles: is there any, begun with an RW if it must have one; the
- * shortest; or by paths. */
-enum manner { ANY, SHORTEST, DEEP };
+struct quest {
+    struct ins_shape shape;
+    struct ins_vec_arc best; /* the shortest cycle so far */
+};
 
-/* How short a cycle of more than two edges can be: between two RW that do not meet
- * there is an edge, in a fork a WR, which leaves no room for what the suffix needs. */
-static size_t least_edges(struct shape shape)
+/* Look for a cycle of the kind through all nodes of the component, within this work;
+ * when there is one, for shorter ones. */
+static void search_all(struct ins_survey_graph *g, struct quest *q, uint64_t work)
 {
-    if (shape.kind == INS_LONG_FORK)
-        return shape.suffix == INS_PLAIN ? 4 : 5;
-    return shape.kind == INS_G_NONADJACENT ? 4 : 3;
-}
-
-/* Can a search for the kind begin at v? */
-static bool is_start(const struct ins_survey_graph *g, uint32_t v, enum ins_kind kind,
-                     enum manner manner)
-{
-    const bool may = g->may[v] >> kind & 1;
-    bool ok = may && (manner != ANY || !has_rw(kind));
-    for (uint64_t e = g->in.off[v]; may && !ok && e < g->in.off[v + 1]; e++)
-        ok = g->in.link[e].type == INS_ARC_RW &&
-             is_on_way(g, g->in.link[e].to, g->now_in.of[v], kind);
-    return ok;
-}
-
-/* Look for cycles of the kind through places all over component c; the best is left in
- * *cycle. */
-static bool search_all(struct ins_survey_graph *g, uint32_t c, struct shape shape,
-                       enum manner manner, struct ins_vec_arc *cycle)
-{
-    const uint32_t first = g->now_in.first.at[c], end = g->now_in.first.at[c + 1];
-    struct ins_vec_arc best = {0};
-    size_t most = manner == DEEP ? MOST_DEEP : MOST_EDGES;
-    uint32_t n = 0, nth = 0;
-    for (uint32_t i = first; i < end; i++)
-        n += is_start(g, g->now_in.member.at[i], shape.kind, manner);
-    const uint32_t starts = manner == SHORTEST ? SHORT_STARTS : MOST_STARTS;
-    const uint32_t step = n > starts ? n / starts : 1;
-    const size_t least = least_edges(shape);
-    g->only_rw = manner == ANY && has_rw(shape.kind);
+    const bool had = q->best.len != 0;
+    const uint32_t first = g->now_in.first[g->c], end = g->now_in.first[g->c + 1];
+    struct ins_vec_arc cycle = {0};
     g->work = 0;
-    for (uint32_t i = first; i < end && g->work < MOST_WORK && most >= least; i++) {
-        const uint32_t start = g->now_in.member.at[i];
-        if (!is_start(g, start, shape.kind, manner) || nth++ % step)
-            continue;
-        if (ins_limit_hit(g->limit))
+    for (uint32_t i = first; i < end && g->work < work; i++) {
+        const uint32_t start = g->now_in.member[i];
+        const size_t most = q->best.len ? q->best.len - 1 : MOST_EDGES;
+        if (most < ins_shape_edges(q->shape) || (q->best.len && !had) ||
+            (!((i - first + 1) & 255) && ins_limit_hit(g->limit)))
             break;
-        if (!(manner == DEEP
-                  ? search_deep(g, start, shape.kind, shape.suffix, cycle, most)
-                  : search_from(g, start, shape.kind, shape.suffix, cycle, most)))
+        if (!is_on_way(g, start, q->shape.kind) ||
+            !search_from(g, start, q->shape, most, &cycle))
             continue;
-        const struct ins_vec_arc last = best;
-        best = *cycle;
-        *cycle = last;
-        most = manner == SHORTEST ? best.len - 1 : 0;
+        const struct ins_vec_arc longer = q->best;
+        q->best = cycle;
+        cycle = longer;
     }
-    ins_vec_arc_release(cycle);
-    *cycle = best;
-    return best.len != 0;
+    ins_vec_arc_release(&cycle);
+}
+
+/* Look for a shorter cycle, if any can be, with a share of the work that is left for
+ * that, and never with none. */
+static void search_shorter(struct ins_survey_graph *g, struct quest *q)
+{
+    const uint64_t share = LEAST_WORK + g->purse / 4;
+    if (q->best.len <= ins_shape_edges(q->shape))
+        return;
+    search_all(g, q, share < MOST_WORK ? share : MOST_WORK);
+    g->purse -= g->work < g->purse ? g->work : g->purse;
+}
+
+/* A cycle of more than two edges. */
+static bool find_longer(struct ins_survey_graph *g, struct quest *q)
+{
+    g->reach = near;
+    g->manner = SIMPLE;
+    if (ins_shape_has_rw(q->shape) || sift(g, q->shape))
+        search_all(g, q, 2 * g->n_links + LEAST_WORK);
+    g->reach = far;
+    if (!q->best.len && sift(g, q->shape))
+        search_all(g, q, MOST_WORK);
+    search_shorter(g, q);
+    g->manner = CAREFUL;
+    if (g->crooked && !q->best.len)
+        search_all(g, q, MOST_WORK);
+    if (g->crooked)
+        search_shorter(g, q);
+    g->manner = DEEP;
+    if (g->crooked && !q->best.len)
+        search_all(g, q, DEEP_WORK);
+    return q->best.len != 0;
 }
 
 bool ins_survey_graph_failed(const struct ins_survey_graph *g)
 {
-    return g->visit.failed || g->now.failed || g->next.failed || g->path.failed ||
-           g->turn.failed;
+    return g->visit.failed || g->now.failed || g->next.failed || g->start.failed;
+}
+
+/* Begin the cycle with its first node; one of two transactions that needs an order
+ * begins with what is against that order. */
+static void turn_cycle(const struct ins_survey_graph *g, struct ins_vec_arc *cycle)
+{
+    size_t first = 0;
+    if (cycle->len == 2 && g->suffix != INS_PLAIN)
+        return;
+    for (size_t i = 1; i < cycle->len; i++)
+        if (g->in.local[cycle->at[i].from] < g->in.local[cycle->at[first].from])
+            first = i;
+    for (; first; first--) {
+        const struct ins_survey_arc last = cycle->at[0];
+        memmove(cycle->at, cycle->at + 1, (cycle->len - 1) * sizeof *cycle->at);
+        cycle->at[cycle->len - 1] = last;
+    }
 }
 
 bool ins_survey_graph_cycle(struct ins_survey_graph *g, uint32_t c, enum ins_kind kind,
                             enum ins_suffix suffix, struct ins_vec_arc *cycle)
 {
-    const struct shape shape = {kind, suffix};
+    struct quest q = {.shape = {kind, suffix}};
+    if (g->c != c)
+        look_at(g, c);
     g->work = 0;
     g->crooked = false;
-    if (find_pair(g, c, kind, suffix, cycle))
-        return true;
-    struct ins_vec_arc any = {0};
-    const bool is_any = search_all(g, c, shape, ANY, &any);
-    bool found = (is_any || g->crooked) && search_all(g, c, shape, SHORTEST, cycle);
-    if (!found && is_any) {
-        const struct ins_vec_arc empty = *cycle;
-        *cycle = any;
-        any = empty;
-        found = true;
+    if (!is_possible(g, q.shape))
+        return false;
+    if (!ins_shape_is_pair(q.shape) || !find_pair(g, q.shape, cycle)) {
+        if (!find_longer(g, &q))
+            return false;
+        ins_vec_arc_release(cycle);
+        *cycle = q.best;
     }
-    ins_vec_arc_release(&any);
-    return found || (g->crooked && search_all(g, c, shape, DEEP, cycle));
+    turn_cycle(g, cycle);
+    return true;
 }

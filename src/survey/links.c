@@ -8,17 +8,27 @@ enum { NEAR = 12 }; /* versions of a list */
 
 struct maker {
     const struct ins_survey_facts *f;
-    struct ins_components whole; /* with all edges */
     struct ins_links *out;
 };
 
-static void add(struct maker *g, uint32_t from, uint32_t to, enum ins_arc_type type,
-                uint32_t what, uint32_t version)
+static void add(struct maker *g, uint32_t node, enum ins_arc_type type, uint32_t what,
+                uint32_t version)
 {
-    if (g->whole.of[from] == g->whole.of[to])
-        ins_vec_link_push(
-            &g->out->all,
-            (struct ins_survey_link){g->out->local[to], what, version, (uint8_t)type});
+    ins_vec_link_push(&g->out->all,
+                      (struct ins_survey_link){node, what, version, (uint8_t)type});
+}
+
+static bool are_together(const struct maker *g, ins_txn t, ins_txn u)
+{
+    return g->out->whole.of[t] == g->out->whole.of[u];
+}
+
+/* An edge to transaction u, if it is of t's component. */
+static void add_data(struct maker *g, ins_txn t, ins_txn u, enum ins_arc_type type,
+                     uint32_t what, uint32_t version)
+{
+    if (t != u && are_together(g, t, u))
+        add(g, INS_NODES * g->out->local[u], type, what, version);
 }
 
 static void add_writes(struct maker *g, ins_txn t)
@@ -27,16 +37,15 @@ static void add_writes(struct maker *g, ins_txn t)
     for (uint32_t i = f->write_off[t]; i < f->write_off[t + 1]; i++) {
         const uint32_t v = f->write[i];
         for (uint32_t c = f->child_off[v]; c < f->child_off[v + 1]; c++)
-            add(g, t, ins_survey_writer(f, f->child[c]),
-                f->reads_parent[f->child[c]] ? INS_ARC_WW_READ : INS_ARC_WW,
-                f->child[c], INS_NONE);
+            add_data(g, t, ins_survey_writer(f, f->child[c]),
+                     f->reads_parent[f->child[c]] ? INS_ARC_WW_READ : INS_ARC_WW,
+                     f->child[c], INS_NONE);
         for (uint32_t r = f->reader_off[v]; r < f->reader_off[v + 1]; r++)
-            if (f->read_txn[f->reader[r]] != t)
-                add(g, t, f->read_txn[f->reader[r]], INS_ARC_WR, f->reader[r],
-                    INS_NONE);
+            add_data(g, t, f->read_txn[f->reader[r]], INS_ARC_WR, f->reader[r],
+                     INS_NONE);
     }
     for (uint32_t i = f->crossed_off[t]; i < f->crossed_off[t + 1]; i++)
-        add(g, t, f->crossed[i], INS_ARC_WW, INS_NONE, INS_NONE);
+        add_data(g, t, f->crossed[i], INS_ARC_WW, INS_NONE, INS_NONE);
 }
 
 /* Read r of t missed the children of `version`; one that updated what t read and
@@ -51,10 +60,11 @@ static uint32_t add_missed(struct maker *g, ins_txn t, uint32_t r, uint32_t vers
     for (uint32_t c = f->child_off[version]; c < f->child_off[version + 1]; c++) {
         const uint32_t child = f->child[c];
         const ins_txn writer = ins_survey_writer(f, child);
-        if (writer != t && g->whole.of[writer] == g->whole.of[t])
-            add(g, t, writer,
-                updates && ins_survey_reads(f, writer, v) ? INS_ARC_LOST : INS_ARC_RW,
-                r, child);
+        if (are_together(g, t, writer))
+            add_data(g, t, writer,
+                     updates && ins_survey_reads(f, writer, v) ? INS_ARC_LOST
+                                                               : INS_ARC_RW,
+                     r, child);
         if (f->child_off[child] < f->child_off[child + 1])
             next = child;
     }
@@ -74,91 +84,100 @@ static void add_reads(struct maker *g, ins_txn t)
     }
 }
 
-static void add_node(struct maker *g, uint32_t v)
+/* The next in t's session, as a member of the same component, or INS_NONE. */
+static uint32_t next_in_session(const struct maker *g, ins_txn t)
 {
-    const struct ins_survey_facts *f = g->f;
-    const struct ins_history *h = f->h;
-    const uint32_t n = h->n_txns;
-    if (v < n) {
-        add_writes(g, v);
-        add_reads(g, v);
-        if (v + 1 < h->session_first[h->txn_session[v] + 1])
-            add(g, v, n + v + 1, INS_ARC_SO, INS_NONE, INS_NONE);
-        if (f->first_after[v] < f->n_timed)
-            add(g, v, 2 * n + f->first_after[v], INS_ARC_RT, INS_NONE, INS_NONE);
-    } else if (v < 2 * n) {
-        const ins_txn t = v - n;
-        add(g, v, t, INS_ARC_MOVE_SO, INS_NONE, INS_NONE);
-        if (t + 1 < h->session_first[h->txn_session[t] + 1])
-            add(g, v, v + 1, INS_ARC_MOVE_SO, INS_NONE, INS_NONE);
-    } else {
-        add(g, v, f->by_begin[v - 2 * n], INS_ARC_MOVE_RT, INS_NONE, INS_NONE);
-        if (v + 1 < g->out->n_all)
-            add(g, v, v + 1, INS_ARC_MOVE_RT, INS_NONE, INS_NONE);
-    }
+    const struct ins_history *h = g->f->h;
+    const ins_txn end = h->session_first[h->txn_session[t] + 1];
+    ins_txn u = t + 1;
+    while (u < end && !ins_counted(h, u))
+        u++;
+    return u < end && are_together(g, t, u) ? g->out->local[u] : INS_NONE;
 }
 
-/* Number the nodes that lie in a component.  False when there is no memory. */
-static bool number_nodes(struct maker *g)
+/* The first member of t's component that began after its end. */
+static uint32_t first_later(const struct maker *g, ins_txn t)
+{
+    const struct ins_components *c = &g->out->whole;
+    uint32_t lo = c->first[c->of[t]];
+    uint32_t hi = c->first[c->of[t] + 1];
+    const uint32_t end = hi;
+    while (lo < hi) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        if (g->f->first_after[t] < g->f->begun[c->member[mid]])
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return lo < end ? lo : INS_NONE;
+}
+
+static void add_member(struct maker *g, uint32_t member)
 {
     struct ins_links *o = g->out;
-    o->local = INS_NEW(uint32_t, o->n_all);
-    for (uint32_t v = 0; o->local && v < o->n_all; v++) {
-        o->local[v] = g->whole.of[v] != INS_NONE ? o->n_nodes++ : INS_NONE;
-        o->n_txns = v < g->f->h->n_txns ? o->n_nodes : o->n_txns;
-    }
-    o->node = INS_NEW(uint32_t, o->n_nodes);
-    o->off = INS_NEW(uint64_t, (size_t)o->n_nodes + 1);
-    if (!o->local || !o->node || !o->off)
-        return false;
-    for (uint32_t v = 0; v < o->n_all; v++)
-        if (o->local[v] != INS_NONE)
-            o->node[o->local[v]] = v;
-    return true;
+    const ins_txn t = o->whole.member[member];
+    const uint32_t node = INS_NODES * member, next = next_in_session(g, t);
+    const uint32_t later = first_later(g, t);
+    o->is_ordered &= next > member;
+    o->off[node + INS_NODE_TXN] = (uint32_t)o->all.len;
+    add_writes(g, t);
+    add_reads(g, t);
+    if (next != INS_NONE)
+        add(g, INS_NODES * next + INS_NODE_SO, INS_ARC_SO, INS_NONE, INS_NONE);
+    if (later != INS_NONE)
+        add(g, INS_NODES * later + INS_NODE_RT, INS_ARC_RT, INS_NONE, INS_NONE);
+    o->off[node + INS_NODE_SO] = (uint32_t)o->all.len;
+    add(g, node, INS_ARC_MOVE_SO, INS_NONE, INS_NONE);
+    if (next != INS_NONE)
+        add(g, INS_NODES * next + INS_NODE_SO, INS_ARC_MOVE_SO, INS_NONE, INS_NONE);
+    o->off[node + INS_NODE_RT] = (uint32_t)o->all.len;
+    if (!g->f->begun[t])
+        return;
+    add(g, node, INS_ARC_MOVE_RT, INS_NONE, INS_NONE);
+    if (member + 1 < o->whole.first[o->whole.of[t] + 1])
+        add(g, node + INS_NODES + INS_NODE_RT, INS_ARC_MOVE_RT, INS_NONE, INS_NONE);
 }
 
-/* The edges within the components of the outline; nothing else is on a cycle.  False at
- * a limit. */
+/* The edges within the components; nothing else is on a cycle.  False at a limit. */
 static bool add_all(struct maker *g, struct ins_limit *limit)
 {
     struct ins_links *o = g->out;
     const struct ins_history *h = g->f->h;
     const uint64_t most = 16 * ((uint64_t)h->n_ops + h->n_txns) + 1000000;
-    for (uint32_t v = 0; v < o->n_nodes; v++) {
-        if (!(v & 1023) &&
+    const uint32_t n = o->whole.first[o->whole.n];
+    o->n_nodes = INS_NODES * n;
+    o->is_ordered = true;
+    o->off = INS_NEW(uint32_t, (size_t)o->n_nodes + 1);
+    o->local = INS_NEW(uint32_t, h->n_txns);
+    if (!o->off || !o->local)
+        return false;
+    memset(o->local, 0xff, h->n_txns * sizeof *o->local);
+    for (uint32_t i = 0; i < n; i++)
+        o->local[o->whole.member[i]] = i;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!(i & 1023) &&
             (ins_limit_hit(limit) || o->all.len > most || o->all.failed ||
              ins_limit_memory(limit, o->all.len * sizeof *o->link)))
             return false;
-        o->off[v] = o->all.len;
-        add_node(g, o->node[v]);
+        add_member(g, i);
     }
-    o->off[o->n_nodes] = o->all.len;
+    o->off[o->n_nodes] = (uint32_t)o->all.len;
     o->link = o->all.at;
-    return !o->all.failed;
+    return !o->all.failed && o->all.len < UINT32_MAX / 2;
 }
 
 bool ins_links_init(struct ins_links *g, const struct ins_survey_facts *f,
                     struct ins_limit *limit)
 {
-    const struct ins_history *h = f->h;
     *g = (struct ins_links){0};
-    if (h->n_txns >= UINT32_MAX / 4)
-        return false;
-    g->n_all = 2 * h->n_txns + f->n_timed;
     struct maker m = {.f = f, .out = g};
-    struct ins_outline o;
-    bool ok =
-        ins_outline_init(&o, f, limit) && ins_components_init(&m.whole, &o, limit);
-    ins_outline_release(&o);
-    if (ok && m.whole.n)
-        ok = number_nodes(&m) && add_all(&m, limit);
-    ins_components_release(&m.whole);
-    return ok;
+    return f->h->n_txns < UINT32_MAX / 8 && ins_tangles_init(&g->whole, f, limit) &&
+           (!g->whole.n || add_all(&m, limit));
 }
 
 void ins_links_release(struct ins_links *g)
 {
-    ins_free(g->node);
+    ins_components_release(&g->whole);
     ins_free(g->local);
     ins_free(g->off);
     ins_vec_link_release(&g->all);

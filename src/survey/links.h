@@ -1,15 +1,14 @@
 /* links.h - the edges between transactions that lie on a cycle.
  *
- * Nodes are transactions and, behind them, two kinds of stations: "later in the session
- * than t" for each t, and "began at or after the i-th begin".  An edge SO or RT leads
- * to a station, from where one goes on to the next station or gets off, at no cost; so
- * neither order takes more than two edges a transaction.
- *
- * Only nodes of components are here, numbered as they come: most histories have few. */
+ * Each such transaction, a member of a component, has three nodes: itself and two
+ * stations, "it or who is later in its session" and "it or who began later in its
+ * component".  An edge SO or RT leads to a station, from where one goes on to the next
+ * station or gets off, at no cost; so neither order takes more than two edges a
+ * transaction. */
 #ifndef INS_LINKS_H
 #define INS_LINKS_H
 
-#include "survey/components.h"
+#include "survey/tangles.h"
 
 enum ins_arc_type {
     INS_ARC_LOST, /* between two updates of one version; for components alone */
@@ -32,13 +31,16 @@ struct ins_survey_link {
 };
 INS_VEC(link, struct ins_survey_link);
 
+/* Nodes of member i: INS_NODES * i + one of these. */
+enum ins_node { INS_NODE_TXN, INS_NODE_SO, INS_NODE_RT, INS_NODES };
+
 /* The links of node v are link[off[v]] .. link[off[v + 1] - 1]. */
 struct ins_links {
-    uint32_t n_nodes, n_txns; /* the first of the nodes are transactions */
-    uint32_t *node;           /* by node: its number among all */
-    uint32_t *local; /* the other way round; INS_NONE where there is no cycle */
-    uint32_t n_all;
-    uint64_t *off;
+    struct ins_components whole; /* of transactions, with all edges */
+    uint32_t n_nodes;
+    bool is_ordered; /* sessions, too, are in the order of nodes */
+    uint32_t *local; /* by transaction: its number as a member */
+    uint32_t *off;
     struct ins_vec_link all;
     const struct ins_survey_link *link; /* those; NULL when there are no nodes */
 };
@@ -48,5 +50,15 @@ struct ins_links {
 bool ins_links_init(struct ins_links *g, const struct ins_survey_facts *f,
                     struct ins_limit *limit);
 void ins_links_release(struct ins_links *g);
+
+static inline bool ins_node_is_txn(uint32_t node)
+{
+    return node % INS_NODES == INS_NODE_TXN;
+}
+
+static inline ins_txn ins_node_txn(const struct ins_links *g, uint32_t node)
+{
+    return g->whole.member[node / INS_NODES];
+}
 
 #endif

@@ -1,4 +1,4 @@
-/* sieve.h - which nodes may lie on a cycle of a kind at all.
+/* sieve.h - which nodes of a component may lie on a cycle of a kind at all.
  *
  * That two RW do not meet, or that each follows a WR, concerns one edge and the one
  * before it.  So each node stands twice in a graph, by the edge that one came by, and
@@ -7,13 +7,22 @@
 #ifndef INS_SIEVE_H
 #define INS_SIEVE_H
 
-#include "explain/result.h"
-#include "survey/links.h"
+#include "survey/shapes.h"
 
-/* Of the links of these types: the kinds of cycles that each node may lie on, a bit
- * each; `needed` are types of which a cycle must have one, 0 for any.  False when
- * memory or the limit ends it. */
-bool ins_sieve(const struct ins_links *g, unsigned arcs, unsigned needed, uint32_t *may,
-               struct ins_limit *limit);
+/* Component c of the graph with the edges of a suffix. */
+struct ins_sieve_part {
+    const struct ins_links *g;
+    const struct ins_components *in; /* by node */
+    uint32_t c;
+    const uint32_t *place; /* by member: which one of the component it is */
+};
+
+/* The kinds that are sifted together, this one among them. */
+uint32_t ins_sieve_kinds(enum ins_kind kind);
+
+/* Take these kinds from `may`, kinds of cycles by node, a bit each, where there can be
+ * none.  *any: somebody is left.  False when memory or the limit ends it. */
+bool ins_sieve(const struct ins_sieve_part *p, struct ins_shape shape, uint32_t *may,
+               bool *any, struct ins_limit *limit);
 
 #endif
