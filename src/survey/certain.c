@@ -149,35 +149,54 @@ uint64_t ins_survey_shown(const struct ins_survey_facts *f, ins_key k)
     return shown < known ? shown : known;
 }
 
+/* The versions of list k that were found from the back are put in their order, and
+ * behind them those that no list shows, which build on `top`. */
+static void end_chain(struct ins_survey_facts *f, ins_key k, uint32_t n_found,
+                      uint32_t top)
+{
+    const struct ins_history *h = f->h;
+    const uint32_t first = (uint32_t)h->key_writer_off[k];
+    const uint32_t end = (uint32_t)h->key_writer_off[k + 1];
+    uint32_t at = f->chain_end[k] = first + n_found;
+    memmove(f->chain + first, f->chain + end - n_found, n_found * sizeof *f->chain);
+    for (uint32_t v = first; v < end; v++)
+        if (f->parent[v] == INS_NONE) {
+            f->parent[v] = top;
+            f->chain[at++] = (struct ins_survey_append){v, h->key_writer[v]};
+        }
+    for (uint32_t i = first; i < end; i++)
+        f->chain_at[f->chain[i].version] = i;
+}
+
 /* The known order of a list: versions stand where their last append stands. */
 static void parents_of_list(struct ins_survey_facts *f, ins_key k,
                             struct ins_vec_u32 *crossed)
 {
     const struct ins_history *h = f->h;
     const uint64_t first = h->list_order_off[k], end = first + ins_survey_shown(f, k);
-    uint32_t last = INS_NONE; /* the version before, from the back */
+    struct ins_survey_append *at = f->chain + h->key_writer_off[k + 1];
+    uint32_t n_found = 0;
     uint32_t top = f->n_written + k;
     for (uint64_t i = end; i-- > first;) {
-        const uint32_t v = ins_survey_version(f, h->list_order_txn[i], k);
+        const ins_txn t = h->list_order_txn[i];
+        const uint32_t v = ins_survey_version(f, t, k);
         if (v == INS_NONE)
             continue;
-        if (i + 1 < end && f->parent[v] != INS_NONE &&
-            h->list_order_txn[i] != h->list_order_txn[i + 1]) {
-            ins_vec_u32_push(crossed, h->list_order_txn[i]);
-            ins_vec_u32_push(crossed, h->list_order_txn[i + 1]);
+        if (f->parent[v] != INS_NONE) { /* its last append stands further back */
+            if (i + 1 < end && t != h->list_order_txn[i + 1]) {
+                ins_vec_u32_push(crossed, t);
+                ins_vec_u32_push(crossed, h->list_order_txn[i + 1]);
+            }
+            continue;
         }
-        if (f->parent[v] != INS_NONE)
-            continue; /* its last append stands further back */
-        if (last == INS_NONE)
+        if (n_found++ == 0)
             top = v;
         else
-            f->parent[last] = v;
+            f->parent[at->version] = v;
+        *--at = (struct ins_survey_append){v, t};
         f->parent[v] = f->n_written + k; /* until somebody is found before it */
-        last = v;
     }
-    for (uint64_t i = h->key_writer_off[k]; i < h->key_writer_off[k + 1]; i++)
-        if (f->parent[i] == INS_NONE)
-            f->parent[i] = top; /* no list shows it: it is behind the longest */
+    end_chain(f, k, n_found, top);
     for (uint64_t i = h->key_writer_off[k]; i < h->key_writer_off[k + 1]; i++)
         f->reads_parent[i] = ins_survey_reads(f, h->key_writer[i], f->parent[i]);
 }
@@ -277,7 +296,7 @@ bool ins_survey_init(struct ins_survey_facts *f, const struct ins_history *h,
     *f = (struct ins_survey_facts){.h = h};
     const uint64_t writers = h->key_writer_off[h->n_keys];
     if (writers + h->n_keys >= UINT32_MAX / 2 || ins_limit_hit(limit) ||
-        ins_limit_memory(limit, 20 * (uint64_t)h->n_ops + 28 * writers +
+        ins_limit_memory(limit, 20 * (uint64_t)h->n_ops + 40 * writers +
                                     24 * (uint64_t)h->n_txns))
         return false;
     f->n_written = (uint32_t)writers;
@@ -291,8 +310,14 @@ bool ins_survey_init(struct ins_survey_facts *f, const struct ins_history *h,
     f->read_txn = INS_NEW(ins_txn, h->n_ops);
     f->read_write = INS_NEW(uint32_t, h->n_ops);
     f->longest = INS_NEW(uint32_t, h->n_keys);
+    if (h->has_lists) {
+        f->chain = INS_NEW(struct ins_survey_append, f->n_written);
+        f->chain_at = INS_NEW(uint32_t, f->n_written);
+        f->chain_end = INS_NEW(uint32_t, h->n_keys);
+    }
     struct ins_vec_u32 crossed = {0};
-    bool ok = f->version_key && f->parent && f->reads_parent && f->read_off &&
+    bool ok = (!h->has_lists || (f->chain && f->chain_at && f->chain_end)) &&
+              f->version_key && f->parent && f->reads_parent && f->read_off &&
               f->read_op && f->read_version && f->read_txn && f->read_write &&
               f->longest;
     if (ok) {
@@ -315,11 +340,12 @@ bool ins_survey_init(struct ins_survey_facts *f, const struct ins_history *h,
 
 void ins_survey_release(struct ins_survey_facts *f)
 {
-    void *all[] = {f->version_key, f->parent,       f->reads_parent, f->child_off,
-                   f->child,       f->reader_off,   f->reader,       f->read_off,
-                   f->read_op,     f->read_version, f->write_off,    f->write,
-                   f->longest,     f->crossed_off,  f->crossed,      f->by_begin,
-                   f->first_after, f->begun,        f->read_txn,     f->read_write};
+    void *all[] = {f->chain,        f->chain_at,     f->chain_end, f->version_key,
+                   f->parent,       f->reads_parent, f->child_off, f->child,
+                   f->reader_off,   f->reader,       f->read_off,  f->read_op,
+                   f->read_version, f->write_off,    f->write,     f->longest,
+                   f->crossed_off,  f->crossed,      f->by_begin,  f->first_after,
+                   f->begun,        f->read_txn,     f->read_write};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
     memset(f, 0, sizeof *f);

@@ -19,6 +19,12 @@
 #include "base/vec.h"
 #include "history/history.h"
 
+/* A version of a list, and who wrote it. */
+struct ins_survey_append {
+    uint32_t version;
+    ins_txn txn;
+};
+
 struct ins_survey_facts {
     const struct ins_history *h;
     /* Version v < n_written is the one of h->key_writer[v]; n_written + k is the
@@ -36,6 +42,12 @@ struct ins_survey_facts {
     uint32_t *read_write; /* and the version of the key that this writes, or INS_NONE */
     uint32_t *write_off, *write; /* by transaction: versions */
     uint32_t *longest;           /* by key: the longest list read, or INS_NONE */
+    /* The versions of list k in their order, from h->key_writer_off[k] on: those below
+     * chain_end[k] each build on the one before, the others, which no list shows, on
+     * the last of these.  chain_at: by version, where it stands.  NULL without lists.
+     */
+    struct ins_survey_append *chain;
+    uint32_t *chain_at, *chain_end;
     /* Appends of two transactions to one list that alternate: WW the other way too. */
     uint32_t *crossed_off, *crossed;
     /* Real time: transactions by begin, and for each the first that began after its end

@@ -48,39 +48,49 @@ static void add_writes(struct maker *g, ins_txn t)
         add_data(g, t, f->crossed[i], INS_ARC_WW, INS_NONE, INS_NONE);
 }
 
-/* Read r of t missed the children of `version`; one that updated what t read and
- * updated, too, is a lost update.  Returns a child with children of its own, or
- * INS_NONE. */
-static uint32_t add_missed(struct maker *g, ins_txn t, uint32_t r, uint32_t version)
+/* Read r of t missed version v; one that updated what t read and updated, too, is a
+ * lost update. */
+static void add_missed(struct maker *g, uint32_t r, uint32_t v, ins_txn writer)
 {
     const struct ins_survey_facts *f = g->f;
-    const uint32_t v = f->read_version[r];
-    const bool updates = f->read_write[r] != INS_NONE;
-    uint32_t next = INS_NONE;
-    for (uint32_t c = f->child_off[version]; c < f->child_off[version + 1]; c++) {
-        const uint32_t child = f->child[c];
-        const ins_txn writer = ins_survey_writer(f, child);
-        if (are_together(g, t, writer))
-            add_data(g, t, writer,
-                     updates && ins_survey_reads(f, writer, v) ? INS_ARC_LOST
-                                                               : INS_ARC_RW,
-                     r, child);
-        if (f->child_off[child] < f->child_off[child + 1])
-            next = child;
-    }
-    return next;
+    const ins_txn t = f->read_txn[r];
+    if (are_together(g, t, writer))
+        add_data(g, t, writer,
+                 f->read_write[r] != INS_NONE &&
+                         ins_survey_reads(f, writer, f->read_version[r])
+                     ? INS_ARC_LOST
+                     : INS_ARC_RW,
+                 r, v);
 }
 
 /* Who read a version of a list missed all that follow it; the nearest are linked
  * directly, the others are reached through them. */
+static void add_missed_appends(struct maker *g, uint32_t r, ins_key k)
+{
+    const struct ins_survey_facts *f = g->f;
+    const uint32_t v = f->read_version[r];
+    const uint32_t end = (uint32_t)f->h->key_writer_off[k + 1];
+    const uint32_t shown = f->chain_end[k];
+    uint32_t at = (uint32_t)f->h->key_writer_off[k], n = 0;
+    if (v < f->n_written)
+        at = f->chain_at[v] < shown ? f->chain_at[v] + 1 : end;
+    for (; at < end && n < NEAR; at++) {
+        add_missed(g, r, f->chain[at].version, f->chain[at].txn);
+        n += at < shown;
+    }
+}
+
 static void add_reads(struct maker *g, ins_txn t)
 {
     const struct ins_survey_facts *f = g->f;
     for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++) {
-        uint32_t v = f->read_version[r];
-        const bool list = ins_is_list_key(f->h, f->version_key[v]);
-        for (unsigned n = 0; v != INS_NONE && n < (list ? NEAR : 1u); n++)
-            v = add_missed(g, t, r, v);
+        const uint32_t v = f->read_version[r];
+        const ins_key k = f->version_key[v];
+        if (ins_is_list_key(f->h, k))
+            add_missed_appends(g, r, k);
+        else
+            for (uint32_t c = f->child_off[v]; c < f->child_off[v + 1]; c++)
+                add_missed(g, r, f->child[c], ins_survey_writer(f, f->child[c]));
     }
 }
 

@@ -190,22 +190,41 @@ static uint32_t bases_of(const struct survey *s, const struct ins_vec_arc *cycle
     return (rw < 2 ? INS_BASE(PSI) : 0) | (behind_ww ? INS_BASE(SI) : INS_BASE(PC));
 }
 
+/* These levels, of what a cycle needs to be closed, and all that imply one of them. */
+static ins_levels above(uint32_t bases, enum ins_suffix order)
+{
+    static const unsigned variant[INS_N_ORDERS] = {[INS_PLAIN] = INS_FREE,
+                                                   [INS_PROCESS] = INS_AS_IS,
+                                                   [INS_REALTIME] = INS_WITH_TIME};
+    const ins_levels first = ins_levels_of(bases, variant[order]);
+    ins_levels all = 0;
+    INS_EACH_LEVEL(l, first)
+        all |= ins_level_above(l);
+    return all;
+}
+
 /* The levels among the failed ones that this cycle breaks; rr is one if it needs no row
  * that a query missed. */
 static ins_levels broken_by(const struct survey *s, enum ins_kind kind,
                             enum ins_suffix suffix, const struct ins_vec_arc *cycle)
 {
-    static const unsigned variant[INS_N_ORDERS] = {[INS_PLAIN] = INS_FREE,
-                                                   [INS_PROCESS] = INS_AS_IS,
-                                                   [INS_REALTIME] = INS_WITH_TIME};
     uint32_t bases = kind == INS_LOST_UPDATE ? INS_BASE(PSI) : bases_of(s, cycle);
     if (!ins_suffix_is_predicate(suffix))
         bases |= INS_BASE(RR);
-    const ins_levels first = ins_levels_of(bases, variant[ins_suffix_order(suffix)]);
-    ins_levels above = 0;
-    INS_EACH_LEVEL(l, first)
-        above |= ins_level_above(l);
-    return above & s->failed;
+    return above(bases, ins_suffix_order(suffix)) & s->failed;
+}
+
+/* Does a level hold that forbids all cycles of this kind? */
+static bool is_ruled_out(const struct survey *s, enum ins_kind kind,
+                         enum ins_suffix order)
+{
+    static const uint32_t bases[INS_N_KINDS] = {[INS_G0] = INS_BASE(RC),
+                                                [INS_G1C] = INS_BASE(RC),
+                                                [INS_G_SINGLE] = INS_BASE(PSI),
+                                                [INS_LONG_FORK] = INS_BASE(PC),
+                                                [INS_G_NONADJACENT] = INS_BASE(SI),
+                                                [INS_G2_ITEM] = INS_BASE(SER)};
+    return (above(bases[kind], order) & ins_result_with(s->r, INS_PASS)) != 0;
 }
 
 /* Has a checker of a weak level reported this? */
@@ -566,18 +585,29 @@ static uint8_t *with_lost(const struct survey *s, const struct ins_survey_graph 
     return with;
 }
 
-static void look_for(struct survey *s, struct ins_survey_graph *g,
+static const enum ins_kind cycle_kinds[] = {
+    INS_G0, INS_G1C, INS_G_SINGLE, INS_LONG_FORK, INS_G_NONADJACENT, INS_G2_ITEM};
+enum { N_CYCLE_KINDS = sizeof cycle_kinds / sizeof *cycle_kinds };
+
+/* False at a limit. */
+static bool look_for(struct survey *s, struct ins_survey_graph *g,
                      enum ins_suffix suffix, struct ins_vec_arc *cycle)
 {
-    static const enum ins_kind kinds[] = {
-        INS_G0, INS_G1C, INS_G_SINGLE, INS_LONG_FORK, INS_G_NONADJACENT, INS_G2_ITEM};
+    unsigned open = 0;
+    for (int k = 0; k < N_CYCLE_KINDS; k++)
+        open |= !is_ruled_out(s, cycle_kinds[k], suffix) ? 1u << k : 0;
+    if (!open)
+        return true;
+    if (!ins_survey_graph_components(g, suffix))
+        return false;
     uint8_t *lost = suffix == INS_REALTIME ? with_lost(s, g) : NULL;
     for (uint32_t c = 0; c < ins_survey_graph_n_components(g); c++)
-        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-            if (!(lost && lost[c] && kinds[k] == INS_G_SINGLE) &&
-                ins_survey_graph_cycle(g, c, kinds[k], suffix, cycle))
-                add_anomaly(s, kinds[k], suffix, cycle, 1);
+        for (int k = 0; k < N_CYCLE_KINDS; k++)
+            if (open >> k & 1 && !(lost && lost[c] && cycle_kinds[k] == INS_G_SINGLE) &&
+                ins_survey_graph_cycle(g, c, cycle_kinds[k], suffix, cycle))
+                add_anomaly(s, cycle_kinds[k], suffix, cycle, 1);
     ins_free(lost);
+    return true;
 }
 
 void ins_survey(const struct ins_history *h, ins_levels levels, uint32_t most,
@@ -604,10 +634,7 @@ void ins_survey(const struct ins_history *h, ins_levels levels, uint32_t most,
         for (int x = 0; g && x < INS_N_ORDERS; x++) {
             if (x == INS_REALTIME && !s.f.n_timed)
                 continue;
-            if (ins_survey_graph_components(g, (enum ins_suffix)x))
-                look_for(&s, g, (enum ins_suffix)x, &cycle);
-            else
-                s.cut = true;
+            s.cut |= !look_for(&s, g, (enum ins_suffix)x, &cycle);
         }
         s.cut |= (g && ins_survey_graph_failed(g)) || cycle.failed || s.edge.failed ||
                  r->anomaly.failed || ins_limit_hit(limit);
