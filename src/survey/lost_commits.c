@@ -57,21 +57,31 @@ static int64_t written_by(const struct ins_survey_facts *f, uint32_t version)
 /* ---- is there anything to look for? ---- */
 
 /* A walk through time: who begins reads what those that have ended before cannot have
- * left as the newest.  Most histories have no such read, and then no commit is lost. */
+ * left as the newest.  Most histories have no such read, and then no commit is lost;
+ * else only those may be that such a read has missed. */
 struct sweep {
     const struct ins_survey_facts *f;
     uint32_t *first,
         *next;        /* who has ended when the i-th begins: the first, the next */
-    int64_t *newest;  /* by key: last begin of those that have ended and wrote it */
+    uint32_t *newest; /* by key: last begin of those that have ended and wrote it */
     uint8_t *covered; /* by version: who wrote something below it has ended */
+    uint8_t *suspect; /* by transaction */
+    bool any;
+    uint64_t steps;
 };
+
+/* Did a end before b began? */
+static bool is_before(const struct ins_survey_facts *f, ins_txn a, ins_txn b)
+{
+    return f->first_after[a] < f->begun[b];
+}
 
 static bool sweep_init(struct sweep *s)
 {
     const struct ins_survey_facts *f = s->f;
     s->first = INS_NEW(uint32_t, f->n_timed);
     s->next = INS_NEW(uint32_t, f->h->n_txns);
-    s->newest = INS_NEW(int64_t, f->h->n_keys);
+    s->newest = INS_NEW0(uint32_t, f->h->n_keys);
     s->covered = INS_NEW0(uint8_t, f->n_versions);
     if (!s->first || !s->next || !s->newest || !s->covered)
         return false;
@@ -81,55 +91,114 @@ static bool sweep_init(struct sweep *s)
             s->next[t] = s->first[f->first_after[t]];
             s->first[f->first_after[t]] = t;
         }
-    for (ins_key k = 0; k < f->h->n_keys; k++)
-        s->newest[k] = INT64_MIN;
-    /* In a list that branches who is not below is older: every read may be stale. */
-    for (uint32_t v = 0; v < f->n_versions; v++)
-        if (f->child_off[v] + 1 < f->child_off[v + 1] &&
-            ins_is_list_key(f->h, f->version_key[v]))
-            s->newest[f->version_key[v]] = INT64_MAX;
     return true;
 }
 
 static void sweep_end(struct sweep *s, ins_txn w)
 {
     const struct ins_survey_facts *f = s->f;
-    int64_t begin = f->h->txn_begin[w];
-    if (begin == INS_NO_TIME)
-        begin++; /* only the initial version is surely older */
     for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++) {
-        int64_t *newest = &s->newest[f->version_key[f->write[i]]];
-        *newest = *newest < begin ? begin : *newest;
-        for (uint32_t v = f->parent[f->write[i]]; v < f->n_written && !s->covered[v];
-             v = f->parent[v])
-            s->covered[v] = 1;
+        const uint32_t v = f->write[i];
+        const ins_key k = f->version_key[v];
+        /* In a list that branches who is not below is older.  Of one without a begin
+         * only the initial version is surely older. */
+        uint32_t begun = f->begun[w] ? f->begun[w] : 1;
+        if (ins_is_list_key(f->h, k) &&
+            f->child_off[f->parent[v]] + 1 < f->child_off[f->parent[v] + 1])
+            begun = UINT32_MAX;
+        s->newest[k] = s->newest[k] < begun ? begun : s->newest[k];
+        for (uint32_t u = f->parent[v]; !s->covered[u]; u = f->parent[u]) {
+            s->covered[u] = 1;
+            if (u >= f->n_written)
+                break;
+        }
     }
 }
 
 static bool is_stale(const struct sweep *s, uint32_t version)
 {
+    const struct ins_survey_facts *f = s->f;
     return s->covered[version] ||
-           written_by(s->f, version) < s->newest[s->f->version_key[version]];
+           (version < f->n_written && f->first_after[f->h->key_writer[version]] <
+                                          s->newest[f->version_key[version]]);
 }
 
-/* May anybody have missed a commit that had ended?  Also when there is no memory to
- * find out. */
-static bool has_stale_read(const struct ins_survey_facts *f)
+/* Has anybody read what w wrote, began after its end and had not ended when t began?
+ * Then t is none of those that can have missed it. */
+static bool is_seen_until(const struct ins_survey_facts *f, ins_txn w, ins_txn t)
 {
-    struct sweep s = {.f = f};
-    bool stale = !sweep_init(&s);
-    for (uint32_t i = 0; !stale && i < f->n_timed; i++) {
+    for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++) {
+        const uint32_t v = f->write[i];
+        for (uint32_t r = f->reader_off[v]; r < f->reader_off[v + 1]; r++) {
+            const ins_txn x = f->read_txn[f->reader[r]];
+            if (is_before(f, w, x) && !is_before(f, x, t))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* A read of t that is stale may have missed version v of w, if that had ended. */
+static void suspect(struct sweep *s, ins_txn t, uint32_t read, uint32_t v, ins_txn w)
+{
+    const struct ins_survey_facts *f = s->f;
+    const uint32_t version = f->read_version[read];
+    s->steps++;
+    if (!is_before(f, w, t) || s->suspect[w] ||
+        (version < f->n_written && f->parent[v] >= f->n_written &&
+         !ins_is_list_key(f->h, f->version_key[v]) &&
+         !is_before(f, f->h->key_writer[version], w)) ||
+        is_seen_until(f, w, t))
+        return;
+    s->suspect[w] = 1;
+    s->any = true;
+}
+
+/* All that the read may have missed: of a list, what follows. */
+static void suspect_all(struct sweep *s, ins_txn t, uint32_t read)
+{
+    const struct ins_survey_facts *f = s->f;
+    const uint32_t version = f->read_version[read];
+    const ins_key k = f->version_key[version];
+    const uint32_t first = (uint32_t)f->h->key_writer_off[k];
+    const uint32_t end = (uint32_t)f->h->key_writer_off[k + 1];
+    if (!ins_is_list_key(f->h, k)) {
+        for (uint32_t v = first; v < end; v++)
+            suspect(s, t, read, v, f->h->key_writer[v]);
+        return;
+    }
+    for (uint32_t at = version < f->n_written ? f->chain_at[version] + 1 : first;
+         at < end; at++)
+        suspect(s, t, read, f->chain[at].version, f->chain[at].txn);
+}
+
+/* Who may be lost: by transaction, for the caller to free; NULL: nobody.  Everybody
+ * when it would take too long to tell.  False when there is no memory. */
+static bool find_suspects(const struct ins_survey_facts *f, uint8_t **suspects)
+{
+    struct sweep s = {.f = f, .suspect = INS_NEW0(uint8_t, f->h->n_txns)};
+    const bool ok = s.suspect && sweep_init(&s);
+    const uint64_t most = 4 * ((uint64_t)f->n_reads + f->n_versions) + 100000;
+    for (uint32_t i = 0; ok && i < f->n_timed && s.steps < most; i++) {
         const ins_txn t = f->by_begin[i];
         for (uint32_t w = s.first[i]; w != INS_NONE; w = s.next[w])
             sweep_end(&s, w);
-        for (uint32_t r = f->read_off[t]; !stale && r < f->read_off[t + 1]; r++)
-            stale = is_stale(&s, f->read_version[r]);
+        for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++)
+            if (is_stale(&s, f->read_version[r]))
+                suspect_all(&s, t, r);
+    }
+    if (ok && s.steps >= most)
+        memset(s.suspect, 1, f->h->n_txns);
+    else if (!s.any) {
+        ins_free(s.suspect);
+        s.suspect = NULL;
     }
     ins_free(s.first);
     ins_free(s.next);
     ins_free(s.newest);
     ins_free(s.covered);
-    return stale;
+    *suspects = s.suspect;
+    return ok;
 }
 
 /* ---- the tree ---- */
@@ -551,13 +620,18 @@ bool ins_survey_lost(const struct ins_survey_facts *f, struct ins_limit *limit,
                      struct ins_vec_lost *lost)
 {
     struct hunt s = {.f = f, .limit = limit, .lost = lost};
-    if (!f->n_timed || !has_stale_read(f))
+    uint8_t *suspects = NULL;
+    if (!f->n_timed)
+        return true;
+    if (!find_suspects(f, &suspects))
+        return false;
+    if (!suspects)
         return true;
     bool ok = hunt_init(&s);
     for (ins_txn w = 1; ok && w < f->h->n_txns && s.steps < MOST_STEPS; w++) {
         if (!(w & 1023) && ins_limit_hit(limit))
             ok = false;
-        else
+        else if (suspects[w])
             look_at(&s, w);
     }
     s.steps = 0;
@@ -565,5 +639,6 @@ bool ins_survey_lost(const struct ins_survey_facts *f, struct ins_limit *limit,
     if (!ok)
         lost->len = 0;
     hunt_release(&s);
+    ins_free(suspects);
     return ok;
 }
