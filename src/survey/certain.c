@@ -3,7 +3,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-#include <stdlib.h>
+#include <assert.h>
 #include <string.h>
 
 uint32_t ins_survey_version(const struct ins_survey_facts *f, ins_txn t, ins_key k)
@@ -15,8 +15,8 @@ uint32_t ins_survey_version(const struct ins_survey_facts *f, ins_txn t, ins_key
     const uint32_t first = f->write_off[t], end = f->write_off[t + 1];
     if (end - first <= FEW) {
         for (uint32_t i = first; i < end; i++)
-            if (f->version_key[f->write[i]] == k)
-                return f->write[i];
+            if (f->write[i].key == k)
+                return f->write[i].version;
         return INS_NONE;
     }
     const uint64_t at = ins_history_writer_at(h, t, k);
@@ -61,7 +61,8 @@ static bool has_read(const struct ins_survey_facts *f, ins_txn t, uint32_t n, in
     return false;
 }
 
-static void fill_reads(struct ins_survey_facts *f)
+/* `shown`: by list, how much the longest read shows. */
+static void fill_reads(struct ins_survey_facts *f, uint32_t *shown)
 {
     const struct ins_history *h = f->h;
     uint32_t n = 0;
@@ -69,13 +70,16 @@ static void fill_reads(struct ins_survey_facts *f)
         f->read_off[t] = n;
         for (uint32_t op = h->txn_op[t]; ins_counted(h, t) && op < h->txn_op[t + 1];
              op++) {
-            const ins_key k = ins_op_key(h, op);
             if (!is_fact(h, op))
                 continue;
-            if (ins_is_list_key(h, k) &&
-                (f->longest[k] == INS_NONE || ins_history_shown(h, f->longest[k]).len <
-                                                  ins_history_shown(h, op).len))
-                f->longest[k] = op;
+            const ins_key k = ins_op_key(h, op);
+            if (ins_is_list_key(h, k)) {
+                const uint32_t len = (uint32_t)ins_history_shown(h, op).len;
+                if (f->longest[k] == INS_NONE || shown[k] < len) {
+                    f->longest[k] = op;
+                    shown[k] = len;
+                }
+            }
             const uint32_t v = ins_survey_version(f, h->op_from[op], k);
             if (v == INS_NONE || has_read(f, t, n, k))
                 continue;
@@ -88,15 +92,39 @@ static void fill_reads(struct ins_survey_facts *f)
     f->read_off[h->n_txns] = f->n_reads = n;
 }
 
-static bool fill_versions(struct ins_survey_facts *f)
+/* Add version v to those of a transaction, which begin at `first`. */
+static void add_write(struct ins_survey_facts *f, uint32_t first, uint32_t n, ins_key k,
+                      uint32_t v)
+{
+    for (; n > first && f->write[n - 1].version > v; n--)
+        f->write[n] = f->write[n - 1];
+    f->write[n] = (struct ins_survey_write){k, v};
+}
+
+/* The writers of a key ascend: `next`, by key, is the version of the one that comes
+ * next. */
+static void fill_writes(struct ins_survey_facts *f, uint32_t *next)
 {
     const struct ins_history *h = f->h;
+    uint32_t n = 0;
     for (ins_key k = 0; k < h->n_keys; k++) {
+        next[k] = (uint32_t)h->key_writer_off[k];
         for (uint64_t i = h->key_writer_off[k]; i < h->key_writer_off[k + 1]; i++)
             f->version_key[i] = k;
         f->version_key[f->n_written + k] = k;
     }
-    return sort_into(&f->write_off, &f->write, h->n_txns, f->n_written, h->key_writer);
+    for (ins_txn t = 0; t < h->n_txns; t++) {
+        f->write_off[t] = n;
+        for (uint32_t op = h->txn_op[t]; ins_counted(h, t) && op < h->txn_op[t + 1];
+             op++) {
+            const ins_key k = ins_op_key(h, op);
+            if (ins_is_write(h, op) && next[k] < h->key_writer_off[k + 1] &&
+                h->key_writer[next[k]] == t)
+                add_write(f, f->write_off[t], n++, k, next[k]++);
+        }
+    }
+    f->write_off[h->n_txns] = n;
+    assert(n == f->n_written);
 }
 
 /* ---- the tree of versions ---- */
@@ -238,16 +266,71 @@ static bool index_crossed(struct ins_survey_facts *f, const struct ins_vec_u32 *
 /* ---- real time ---- */
 
 struct timed {
-    int64_t begin;
+    uint64_t key; /* of its begin */
     ins_txn t;
 };
 
-static int by_begin(const void *a, const void *b)
+/* Sort by begin, as many bits at a time as there are bins, of those in which they
+ * differ.  Whoever has the same begin stays in order.  False when there is no memory.
+ */
+static bool sort_begins(struct timed **at, uint32_t n)
 {
-    const struct timed *x = a, *y = b;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->t < y->t ? -1 : x->t > y->t;
+    enum { BITS = 11, BINS = 1 << BITS };
+    struct timed *other = INS_NEW(struct timed, n);
+    uint32_t *first = INS_NEW(uint32_t, BINS);
+    uint64_t differ = 0;
+    const bool ok = other && first;
+    for (uint32_t i = 0; ok && i < n; i++)
+        differ |= (*at)[i].key ^ (*at)[0].key;
+    for (unsigned shift = 0; ok && shift < 64 && differ >> shift; shift += BITS) {
+        uint32_t sum = 0;
+        memset(first, 0, BINS * sizeof *first);
+        for (uint32_t i = 0; i < n; i++)
+            first[(*at)[i].key >> shift & (BINS - 1)]++;
+        for (uint32_t i = 0; i < BINS; i++) {
+            const uint32_t here = first[i];
+            first[i] = sum;
+            sum += here;
+        }
+        for (uint32_t i = 0; i < n; i++)
+            other[first[(*at)[i].key >> shift & (BINS - 1)]++] = (*at)[i];
+        struct timed *const sorted = other;
+        other = *at;
+        *at = sorted;
+    }
+    ins_free(other);
+    ins_free(first);
+    return ok;
+}
+
+/* The first place whose begin is after `end`, near `guess`. */
+static uint32_t first_later(const struct timed *at, uint32_t n, uint32_t guess,
+                            uint64_t end)
+{
+    uint32_t lo = guess, hi = n, step = 1;
+    if (lo && at[lo - 1].key > end) {
+        hi = lo - 1;
+        lo = 0;
+    }
+    while (lo + step <= hi && at[lo + step - 1].key <= end) {
+        lo += step;
+        step *= 2;
+    }
+    hi = lo + step <= hi ? lo + step - 1 : hi;
+    while (lo < hi) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        if (at[mid].key <= end)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Times as numbers that begin with 0. */
+static uint64_t time_key(int64_t time)
+{
+    return (uint64_t)time ^ UINT64_C(1) << 63;
 }
 
 static bool fill_times(struct ins_survey_facts *f)
@@ -257,38 +340,52 @@ static bool fill_times(struct ins_survey_facts *f)
     f->by_begin = INS_NEW(uint32_t, h->n_txns);
     f->begun = INS_NEW0(uint32_t, h->n_txns);
     struct timed *at = INS_NEW(struct timed, h->n_txns);
-    if (!f->first_after || !f->by_begin || !f->begun || !at) {
-        ins_free(at);
-        return false;
-    }
-    for (ins_txn t = 1; h->has_times && t < h->n_txns; t++)
+    bool ok = f->first_after && f->by_begin && f->begun && at;
+    for (ins_txn t = 1; ok && h->has_times && t < h->n_txns; t++)
         if (ins_counted(h, t) && h->txn_begin[t] != INS_NO_TIME)
-            at[f->n_timed++] = (struct timed){h->txn_begin[t], t};
-    if (f->n_timed)
-        qsort(at, f->n_timed, sizeof *at, by_begin);
-    for (uint32_t i = 0; i < f->n_timed; i++) {
+            at[f->n_timed++] = (struct timed){time_key(h->txn_begin[t]), t};
+    ok = ok && sort_begins(&at, f->n_timed);
+    for (uint32_t i = 0; ok && i < f->n_timed; i++) {
         f->by_begin[i] = at[i].t;
         f->begun[at[i].t] = i + 1;
     }
-    for (ins_txn t = 0; t < h->n_txns; t++) {
-        uint32_t lo = 0, hi = f->n_timed;
-        const bool ends = h->has_times && t != INS_INIT &&
-                          h->txn_status[t] == INS_COMMITTED &&
-                          h->txn_end[t] != INS_NO_TIME;
-        while (lo < hi) {
-            const uint32_t mid = lo + (hi - lo) / 2;
-            if (!ends || at[mid].begin <= h->txn_end[t])
-                lo = mid + 1;
-            else
-                hi = mid;
-        }
-        f->first_after[t] = lo;
+    uint32_t last = 0;
+    for (ins_txn t = 0; ok && t < h->n_txns; t++) {
+        f->first_after[t] = f->n_timed;
+        if (h->has_times && t != INS_INIT && ins_has_end(h, t))
+            last = f->first_after[t] =
+                first_later(at, f->n_timed, last, time_key(h->txn_end[t]));
     }
     ins_free(at);
-    return true;
+    return ok;
 }
 
 /* ---- all ---- */
+
+static bool new_arrays(struct ins_survey_facts *f)
+{
+    const struct ins_history *h = f->h;
+    f->version_key = INS_NEW(ins_key, f->n_versions);
+    f->parent = INS_NEW(uint32_t, f->n_versions);
+    f->reads_parent = INS_NEW0(uint8_t, f->n_versions);
+    f->write_off = INS_NEW(uint32_t, (size_t)h->n_txns + 1);
+    f->write = INS_NEW(struct ins_survey_write, f->n_written);
+    f->read_off = INS_NEW(uint32_t, (size_t)h->n_txns + 1);
+    f->read_op = INS_NEW(uint32_t, h->n_ops);
+    f->read_version = INS_NEW(uint32_t, h->n_ops);
+    f->read_txn = INS_NEW(ins_txn, h->n_ops);
+    f->read_write = INS_NEW(uint32_t, h->n_ops);
+    f->longest = INS_NEW(uint32_t, h->n_keys);
+    if (h->has_lists) {
+        f->chain = INS_NEW(struct ins_survey_append, f->n_written);
+        f->chain_at = INS_NEW(uint32_t, f->n_written);
+        f->chain_end = INS_NEW(uint32_t, h->n_keys);
+    }
+    return f->version_key && f->parent && f->reads_parent && f->write_off && f->write &&
+           f->read_off && f->read_op && f->read_version && f->read_txn &&
+           f->read_write && f->longest &&
+           (!h->has_lists || (f->chain && f->chain_at && f->chain_end));
+}
 
 bool ins_survey_init(struct ins_survey_facts *f, const struct ins_history *h,
                      struct ins_limit *limit)
@@ -301,31 +398,14 @@ bool ins_survey_init(struct ins_survey_facts *f, const struct ins_history *h,
         return false;
     f->n_written = (uint32_t)writers;
     f->n_versions = f->n_written + h->n_keys;
-    f->version_key = INS_NEW(ins_key, f->n_versions);
-    f->parent = INS_NEW(uint32_t, f->n_versions);
-    f->reads_parent = INS_NEW0(uint8_t, f->n_versions);
-    f->read_off = INS_NEW(uint32_t, (size_t)h->n_txns + 1);
-    f->read_op = INS_NEW(uint32_t, h->n_ops);
-    f->read_version = INS_NEW(uint32_t, h->n_ops);
-    f->read_txn = INS_NEW(ins_txn, h->n_ops);
-    f->read_write = INS_NEW(uint32_t, h->n_ops);
-    f->longest = INS_NEW(uint32_t, h->n_keys);
-    if (h->has_lists) {
-        f->chain = INS_NEW(struct ins_survey_append, f->n_written);
-        f->chain_at = INS_NEW(uint32_t, f->n_written);
-        f->chain_end = INS_NEW(uint32_t, h->n_keys);
-    }
     struct ins_vec_u32 crossed = {0};
-    bool ok = (!h->has_lists || (f->chain && f->chain_at && f->chain_end)) &&
-              f->version_key && f->parent && f->reads_parent && f->read_off &&
-              f->read_op && f->read_version && f->read_txn && f->read_write &&
-              f->longest;
+    uint32_t *by_key = INS_NEW0(uint32_t, h->n_keys);
+    bool ok = by_key && new_arrays(f);
     if (ok) {
         memset(f->longest, 0xff, h->n_keys * sizeof *f->longest);
-        ok = fill_versions(f);
-    }
-    if (ok) {
-        fill_reads(f);
+        fill_writes(f, by_key);
+        memset(by_key, 0, h->n_keys * sizeof *by_key);
+        fill_reads(f, by_key);
         ok = !ins_limit_hit(limit) && fill_tree(f, &crossed) && !ins_limit_hit(limit) &&
              sort_into(&f->child_off, &f->child, f->n_versions, f->n_versions,
                        f->parent) &&
@@ -334,6 +414,7 @@ bool ins_survey_init(struct ins_survey_facts *f, const struct ins_history *h,
              !ins_limit_hit(limit) && index_crossed(f, &crossed) && fill_times(f) &&
              !ins_limit_hit(limit);
     }
+    ins_free(by_key);
     ins_vec_u32_release(&crossed);
     return ok;
 }

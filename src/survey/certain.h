@@ -25,6 +25,12 @@ struct ins_survey_append {
     ins_txn txn;
 };
 
+/* A version that a transaction wrote. */
+struct ins_survey_write {
+    ins_key key;
+    uint32_t version;
+};
+
 struct ins_survey_facts {
     const struct ins_history *h;
     /* Version v < n_written is the one of h->key_writer[v]; n_written + k is the
@@ -40,8 +46,9 @@ struct ins_survey_facts {
     uint32_t *read_op, *read_version, n_reads;
     ins_txn *read_txn;    /* by read: its transaction */
     uint32_t *read_write; /* and the version of the key that this writes, or INS_NONE */
-    uint32_t *write_off, *write; /* by transaction: versions */
-    uint32_t *longest;           /* by key: the longest list read, or INS_NONE */
+    uint32_t *write_off;  /* by transaction: versions, ascending */
+    struct ins_survey_write *write;
+    uint32_t *longest; /* by key: the longest list read, or INS_NONE */
     /* The versions of list k in their order, from h->key_writer_off[k] on: those below
      * chain_end[k] each build on the one before, the others, which no list shows, on
      * the last of these.  chain_at: by version, where it stands.  NULL without lists.

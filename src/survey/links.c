@@ -35,7 +35,7 @@ static void add_writes(struct maker *g, ins_txn t)
 {
     const struct ins_survey_facts *f = g->f;
     for (uint32_t i = f->write_off[t]; i < f->write_off[t + 1]; i++) {
-        const uint32_t v = f->write[i];
+        const uint32_t v = f->write[i].version;
         for (uint32_t c = f->child_off[v]; c < f->child_off[v + 1]; c++)
             add_data(g, t, ins_survey_writer(f, f->child[c]),
                      f->reads_parent[f->child[c]] ? INS_ARC_WW_READ : INS_ARC_WW,

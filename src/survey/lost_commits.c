@@ -98,7 +98,7 @@ static void sweep_end(struct sweep *s, ins_txn w)
 {
     const struct ins_survey_facts *f = s->f;
     for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++) {
-        const uint32_t v = f->write[i];
+        const uint32_t v = f->write[i].version;
         const ins_key k = f->version_key[v];
         /* In a list that branches who is not below is older.  Of one without a begin
          * only the initial version is surely older. */
@@ -128,7 +128,7 @@ static bool is_stale(const struct sweep *s, uint32_t version)
 static bool is_seen_until(const struct ins_survey_facts *f, ins_txn w, ins_txn t)
 {
     for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++) {
-        const uint32_t v = f->write[i];
+        const uint32_t v = f->write[i].version;
         for (uint32_t r = f->reader_off[v]; r < f->reader_off[v + 1]; r++) {
             const ins_txn x = f->read_txn[f->reader[r]];
             if (is_before(f, w, x) && !is_before(f, x, t))
@@ -465,15 +465,15 @@ static bool is_suspect(struct hunt *s, ins_txn w, struct ins_lost_commit *l)
         return false;
     s->after = f->h->txn_end[w];
     for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++)
-        if (s->began[f->write[i]] > f->h->txn_end[w] &&
-            s->seen[f->write[i]] > s->after) {
-            s->after = s->seen[f->write[i]];
-            l->seer = s->seer[f->write[i]];
+        if (s->began[f->write[i].version] > f->h->txn_end[w] &&
+            s->seen[f->write[i].version] > s->after) {
+            s->after = s->seen[f->write[i].version];
+            l->seer = s->seer[f->write[i].version];
         }
     l->after = s->after;
     bool looked = false;
     for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1] && !looked; i++) {
-        const ins_key k = f->version_key[f->write[i]];
+        const ins_key k = f->write[i].key;
         const uint32_t n = s->by_key_off[k + 1];
         looked = n > s->by_key_off[k] && s->begin[n - 1] > s->after;
     }
@@ -490,10 +490,10 @@ static void look_at(struct hunt *s, ins_txn w)
     s->here = false;
     s->turn++;
     for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++) {
-        const uint32_t m = first_miss(s, w, f->write[i]);
+        const uint32_t m = first_miss(s, w, f->write[i].version);
         if (m != INS_NONE && (miss == INS_NONE || s->begin[m] < s->begin[miss])) {
             miss = m;
-            l.version = f->write[i];
+            l.version = f->write[i].version;
         }
     }
     if (miss == INS_NONE)
@@ -501,7 +501,7 @@ static void look_at(struct hunt *s, ins_txn w)
     l.read = s->by_key[miss];
     l.reader = f->read_txn[l.read];
     for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++)
-        if (!is_unseen(s, w, f->write[i], l.reader, &l.misses))
+        if (!is_unseen(s, w, f->write[i].version, l.reader, &l.misses))
             return;
     if (!s->here && node_lives(s, w))
         return; /* other nodes may just be late */
@@ -562,7 +562,7 @@ static bool index_writes(const struct hunt *s, struct writes *x)
     for (uint32_t c = 0; c < s->lost->len; c++) {
         const ins_txn w = s->lost->at[c].txn;
         for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++) {
-            uint32_t *first = &x->first[f->version_key[f->write[i]]];
+            uint32_t *first = &x->first[f->write[i].key];
             ins_vec_u32_push(&x->commit, c);
             ins_vec_u32_push(&x->next, *first);
             *first = (uint32_t)x->next.len - 1;

@@ -79,7 +79,7 @@ static struct ins_edge crossed_edge(const struct survey *s, ins_txn from, ins_tx
 {
     const struct ins_history *h = s->h;
     for (uint32_t i = s->f.write_off[from]; i < s->f.write_off[from + 1]; i++) {
-        const ins_key k = s->f.version_key[s->f.write[i]];
+        const ins_key k = s->f.write[i].key;
         if (!ins_is_list_key(h, k))
             continue;
         const uint64_t first = h->list_order_off[k];
