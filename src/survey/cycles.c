@@ -64,6 +64,7 @@ struct ins_survey_graph {
     struct reach reach;
     uint64_t work;
     enum manner manner;
+    bool held;    /* the reach, or the work, has held back a search */
     bool crooked; /* a way was found, but it is no proper cycle */
 };
 
@@ -492,6 +493,7 @@ static void push_visit(struct ins_survey_graph *g, struct visit v, bool free_mov
         (g->manner != DEEP && was_seen(g, v.node, v.met)))
         return;
     ins_vec_visit_push(&g->visit, v);
+    g->held |= g->visit.len >= g->reach.visits;
     if (!g->visit.failed)
         ins_vec_u32_push(free_move || g->manner == DEEP ? &g->now : &g->next,
                          (uint32_t)g->visit.len - 1);
@@ -569,9 +571,12 @@ static bool expand(struct ins_survey_graph *g, uint32_t at, struct ins_shape sha
         const bool is_move = is_free(l->type) && !ins_node_is_txn(l->to);
         const unsigned met = ins_shape_meet(v.met, l->type, shape.suffix, at == 0);
         if (met & never || (last && !is_free(l->type)) ||
-            (is_move && v.moves >= g->reach.moves) ||
             (g->manner != SIMPLE && ins_node_is_txn(l->to) && is_on_path(g, at, l->to)))
             continue;
+        if (is_move && v.moves >= g->reach.moves) {
+            g->held = true;
+            continue;
+        }
         push_visit(g,
                    (struct visit){l->to, at, e,
                                   (uint16_t)ins_shape_keep(shape.kind, met),
@@ -607,6 +612,7 @@ static bool search_from(struct ins_survey_graph *g, uint32_t start,
 struct quest {
     struct ins_shape shape;
     struct ins_vec_arc best; /* the shortest cycle so far */
+    uint32_t next; /* members before this one are the last of no shorter one */
 };
 
 /* Look for a cycle of the kind through all nodes of the component, within this work;
@@ -616,8 +622,10 @@ static void search_all(struct ins_survey_graph *g, struct quest *q, uint64_t wor
     const bool had = q->best.len != 0;
     const uint32_t first = g->now_in.first[g->c], end = g->now_in.first[g->c + 1];
     struct ins_vec_arc cycle = {0};
+    uint32_t i = first + q->next;
     g->work = 0;
-    for (uint32_t i = first; i < end && g->work < work; i++) {
+    g->held = false;
+    for (; i < end && g->work < work; i++) {
         const uint32_t start = g->now_in.member[i];
         const size_t most = q->best.len ? q->best.len - 1 : MOST_EDGES;
         if (most < ins_shape_edges(q->shape) || (q->best.len && !had) ||
@@ -630,6 +638,8 @@ static void search_all(struct ins_survey_graph *g, struct quest *q, uint64_t wor
         q->best = cycle;
         cycle = longer;
     }
+    g->held |= g->work >= work;
+    q->next = g->held ? 0 : i - first;
     ins_vec_arc_release(&cycle);
 }
 
@@ -649,18 +659,21 @@ static bool find_longer(struct ins_survey_graph *g, struct quest *q)
 {
     g->reach = near;
     g->manner = SIMPLE;
+    g->held = false;
     if (ins_shape_has_rw(q->shape) || sift(g, q->shape))
         search_all(g, q, 2 * g->n_links + LEAST_WORK);
     g->reach = far;
-    if (!q->best.len && sift(g, q->shape))
+    if (!q->best.len && g->held && sift(g, q->shape))
         search_all(g, q, MOST_WORK);
     search_shorter(g, q);
     g->manner = CAREFUL;
+    q->next = 0;
     if (g->crooked && !q->best.len)
         search_all(g, q, MOST_WORK);
     if (g->crooked)
         search_shorter(g, q);
     g->manner = DEEP;
+    q->next = 0;
     if (g->crooked && !q->best.len)
         search_all(g, q, DEEP_WORK);
     return q->best.len != 0;

@@ -20,16 +20,21 @@ enum sight {
     BLIND   /* its root wrote without reading */
 };
 
+/* Of a version, what of the tree is below it. */
+struct standing {
+    uint32_t enter, leave; /* places in a walk of the tree */
+    int64_t seen;          /* last end of who read it or what builds on it */
+    int64_t began;         /* and their last begin */
+    ins_txn seer;          /* and who ended last */
+};
+
 struct hunt {
     const struct ins_survey_facts *f;
     struct ins_limit *limit;
-    uint32_t *enter, *leave; /* by version: places in a walk of the tree */
-    int64_t *seen;  /* by version: last end of who read it or what builds on it */
-    ins_txn *seer;  /* and who that was */
-    int64_t *began; /* and their last begin */
+    const uint8_t
+        *wanted; /* keys that a suspect wrote; of the others nothing is known */
+    struct standing *version;
     uint32_t *by_key_off, *by_key; /* reads by key, in the order of their begins */
-    int64_t *begin;                /* by place in by_key: that begin */
-    int64_t *written; /* and the end of who wrote what was read; see may_be_older */
     /* for the commit that is looked at */
     uint32_t *stamp, *root, turn; /* by version */
     uint8_t *sight;
@@ -42,7 +47,8 @@ struct hunt {
 
 static bool is_below(const struct hunt *s, uint32_t version, uint32_t top)
 {
-    return s->enter[top] <= s->enter[version] && s->enter[version] < s->leave[top];
+    return s->version[top].enter <= s->version[version].enter &&
+           s->version[version].enter < s->version[top].leave;
 }
 
 /* When `version` was there for all who begin later; INT64_MAX when nobody knows. */
@@ -99,7 +105,7 @@ static void sweep_end(struct sweep *s, ins_txn w)
     const struct ins_survey_facts *f = s->f;
     for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++) {
         const uint32_t v = f->write[i].version;
-        const ins_key k = f->version_key[v];
+        const ins_key k = f->write[i].key;
         /* In a list that branches who is not below is older.  Of one without a begin
          * only the initial version is surely older. */
         uint32_t begun = f->begun[w] ? f->begun[w] : 1;
@@ -203,63 +209,84 @@ static bool find_suspects(const struct ins_survey_facts *f, uint8_t **suspects)
 
 /* ---- the tree ---- */
 
+/* Done with v, on which that of `up` builds. */
+static void pass_up(struct standing *up, const struct standing *v)
+{
+    if (up->seen < v->seen) {
+        up->seen = v->seen;
+        up->seer = v->seer;
+    }
+    up->began = up->began < v->began ? v->began : up->began;
+}
+
 /* Number the versions so that what builds on one stands right behind it. */
 static void walk_tree(struct hunt *s, uint32_t *stack)
 {
     const struct ins_survey_facts *f = s->f;
     uint32_t n = 0;
-    for (uint32_t top = f->n_written; top < f->n_versions; top++) {
+    for (ins_key k = 0; k < f->h->n_keys; k++) {
+        if (!s->wanted[k])
+            continue;
         uint32_t depth = 0;
-        stack[depth++] = top;
-        s->leave[top] = f->child_off[top]; /* its next child, until it is left */
-        s->enter[top] = n++;
+        stack[depth++] = f->n_written + k;
+        s->version[f->n_written + k].enter = n++;
         while (depth) {
             const uint32_t v = stack[depth - 1];
-            if (s->leave[v] == f->child_off[v + 1]) {
-                s->leave[v] = n;
-                depth--;
-                if (depth && s->seen[stack[depth - 1]] < s->seen[v]) {
-                    s->seen[stack[depth - 1]] = s->seen[v];
-                    s->seer[stack[depth - 1]] = s->seer[v];
-                }
-                if (depth && s->began[stack[depth - 1]] < s->began[v])
-                    s->began[stack[depth - 1]] = s->began[v];
+            struct standing *const at = &s->version[v];
+            if (at->leave == f->child_off[v + 1]) {
+                at->leave = n;
+                if (--depth)
+                    pass_up(&s->version[stack[depth - 1]], at);
                 continue;
             }
-            const uint32_t child = f->child[s->leave[v]++];
-            s->leave[child] = f->child_off[child];
-            s->enter[child] = n++;
+            const uint32_t child = f->child[at->leave++];
+            s->version[child].enter = n++;
             stack[depth++] = child;
         }
     }
+}
+
+/* Nobody has read it; `leave` is its next child until it is left. */
+static void unseen(struct hunt *s, uint32_t v)
+{
+    s->version[v] = (struct standing){
+        .leave = s->f->child_off[v], .seen = INT64_MIN, .began = INT64_MIN};
+}
+
+static void see(struct standing *v, const struct ins_history *h, ins_txn t)
+{
+    const int64_t end = ins_has_end(h, t) ? h->txn_end[t] : INT64_MAX;
+    if (v->seen < end) {
+        v->seen = end;
+        v->seer = t;
+    }
+    v->began = h->txn_begin[t]; /* they ascend */
 }
 
 /* Only who has a begin can have begun later. */
 static void sort_reads(struct hunt *s)
 {
     const struct ins_survey_facts *f = s->f;
-    for (uint32_t i = 0; i < f->n_timed; i++) {
-        const ins_txn t = f->by_begin[i];
-        for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++) {
-            s->by_key_off[f->version_key[f->read_version[r]] + 2]++;
-            const int64_t end = ins_has_end(f->h, t) ? f->h->txn_end[t] : INT64_MAX;
-            if (s->seen[f->read_version[r]] < end) {
-                s->seen[f->read_version[r]] = end;
-                s->seer[f->read_version[r]] = t;
-            }
-            s->began[f->read_version[r]] = f->h->txn_begin[t]; /* they ascend */
-        }
+    for (uint32_t r = 0; r < f->n_reads; r++) {
+        const ins_key k = f->version_key[f->read_version[r]];
+        s->by_key_off[k + 2] += s->wanted[k] && f->begun[f->read_txn[r]];
     }
-    for (ins_key k = 0; k < f->h->n_keys; k++)
+    for (ins_key k = 0; k < f->h->n_keys; k++) {
         s->by_key_off[k + 2] += s->by_key_off[k + 1];
+        for (uint64_t v = f->h->key_writer_off[k];
+             s->wanted[k] && v < f->h->key_writer_off[k + 1]; v++)
+            unseen(s, (uint32_t)v);
+        unseen(s, f->n_written + k);
+    }
     for (uint32_t i = 0; i < f->n_timed; i++) {
         const ins_txn t = f->by_begin[i];
         for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++) {
             const uint32_t version = f->read_version[r];
-            const uint32_t at = s->by_key_off[f->version_key[version] + 1]++;
-            s->by_key[at] = r;
-            s->begin[at] = f->h->txn_begin[t];
-            s->written[at] = written_by(f, version);
+            const ins_key k = f->version_key[version];
+            if (!s->wanted[k])
+                continue;
+            s->by_key[s->by_key_off[k + 1]++] = r;
+            see(&s->version[version], f->h, t);
         }
     }
 }
@@ -268,27 +295,18 @@ static bool hunt_init(struct hunt *s)
 {
     const struct ins_survey_facts *f = s->f;
     const uint32_t n = f->n_versions;
-    if (ins_limit_memory(s->limit, 53 * (uint64_t)n + 24 * (uint64_t)f->n_reads))
+    if (ins_limit_memory(s->limit, 41 * (uint64_t)n + 4 * (uint64_t)f->n_reads))
         return false;
-    s->enter = INS_NEW(uint32_t, n);
-    s->leave = INS_NEW(uint32_t, n);
-    s->seen = INS_NEW(int64_t, n);
-    s->seer = INS_NEW0(ins_txn, n);
-    s->began = INS_NEW(int64_t, n);
+    s->version = INS_NEW(struct standing, n);
     s->by_key_off = INS_NEW0(uint32_t, (size_t)f->h->n_keys + 2);
     s->by_key = INS_NEW(uint32_t, f->n_reads);
-    s->begin = INS_NEW(int64_t, f->n_reads);
-    s->written = INS_NEW(int64_t, f->n_reads);
     s->stamp = INS_NEW0(uint32_t, n);
     s->root = INS_NEW(uint32_t, n);
     s->sight = INS_NEW(uint8_t, n);
     s->counted = INS_NEW0(uint32_t, f->h->n_txns);
-    if (!s->enter || !s->leave || !s->seen || !s->seer || !s->began || !s->by_key_off ||
-        !s->by_key || !s->begin || !s->written || !s->stamp || !s->root || !s->sight ||
-        !s->counted)
+    if (!s->version || !s->by_key_off || !s->by_key || !s->stamp || !s->root ||
+        !s->sight || !s->counted)
         return false;
-    for (uint32_t v = 0; v < n; v++)
-        s->seen[v] = s->began[v] = INT64_MIN;
     sort_reads(s);
     walk_tree(s, s->root);
     return true;
@@ -296,11 +314,16 @@ static bool hunt_init(struct hunt *s)
 
 static void hunt_release(struct hunt *s)
 {
-    void *all[] = {s->enter,      s->leave,  s->seen,   s->seer,    s->began,
-                   s->by_key_off, s->by_key, s->begin,  s->written, s->stamp,
-                   s->root,       s->sight,  s->counted};
+    void *all[] = {s->version, s->by_key_off, s->by_key, s->stamp,
+                   s->root,    s->sight,      s->counted};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
+}
+
+/* By place in by_key: the begin of who read that. */
+static int64_t begin_at(const struct hunt *s, uint32_t at)
+{
+    return s->f->h->txn_begin[s->f->read_txn[s->by_key[at]]];
 }
 
 /* ---- one commit ---- */
@@ -355,7 +378,7 @@ static uint32_t first_later(const struct hunt *s, ins_key k)
     uint32_t lo = s->by_key_off[k], hi = s->by_key_off[k + 1];
     while (lo < hi) {
         const uint32_t mid = lo + (hi - lo) / 2;
-        if (s->begin[mid] <= s->after)
+        if (begin_at(s, mid) <= s->after)
             lo = mid + 1;
         else
             hi = mid;
@@ -375,7 +398,7 @@ static bool may_be_older(const struct hunt *s, ins_txn w, uint32_t v, uint32_t f
         begin == INS_NO_TIME)
         return true;
     for (uint32_t i = first; i < end; i++)
-        if (s->written[i] < begin)
+        if (written_by(f, f->read_version[s->by_key[i]]) < begin)
             return true;
     return false;
 }
@@ -464,18 +487,19 @@ static bool is_suspect(struct hunt *s, ins_txn w, struct ins_lost_commit *l)
     if (!ins_has_end(f->h, w))
         return false;
     s->after = f->h->txn_end[w];
-    for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++)
-        if (s->began[f->write[i].version] > f->h->txn_end[w] &&
-            s->seen[f->write[i].version] > s->after) {
-            s->after = s->seen[f->write[i].version];
-            l->seer = s->seer[f->write[i].version];
+    for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++) {
+        const struct standing *const v = &s->version[f->write[i].version];
+        if (v->began > f->h->txn_end[w] && v->seen > s->after) {
+            s->after = v->seen;
+            l->seer = v->seer;
         }
+    }
     l->after = s->after;
     bool looked = false;
     for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1] && !looked; i++) {
         const ins_key k = f->write[i].key;
         const uint32_t n = s->by_key_off[k + 1];
-        looked = n > s->by_key_off[k] && s->begin[n - 1] > s->after;
+        looked = n > s->by_key_off[k] && begin_at(s, n - 1) > s->after;
     }
     return looked;
 }
@@ -491,7 +515,7 @@ static void look_at(struct hunt *s, ins_txn w)
     s->turn++;
     for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++) {
         const uint32_t m = first_miss(s, w, f->write[i].version);
-        if (m != INS_NONE && (miss == INS_NONE || s->begin[m] < s->begin[miss])) {
+        if (m != INS_NONE && (miss == INS_NONE || begin_at(s, m) < begin_at(s, miss))) {
             miss = m;
             l.version = f->write[i].version;
         }
@@ -616,6 +640,16 @@ static bool compare_others(struct hunt *s)
     return ok;
 }
 
+/* The keys that suspects wrote; NULL when there is no memory. */
+static uint8_t *keys_of(const struct ins_survey_facts *f, const uint8_t *suspects)
+{
+    uint8_t *keys = INS_NEW0(uint8_t, f->h->n_keys);
+    for (ins_txn t = 1; keys && t < f->h->n_txns; t++)
+        for (uint32_t i = f->write_off[t]; suspects[t] && i < f->write_off[t + 1]; i++)
+            keys[f->write[i].key] = 1;
+    return keys;
+}
+
 bool ins_survey_lost(const struct ins_survey_facts *f, struct ins_limit *limit,
                      struct ins_vec_lost *lost)
 {
@@ -627,7 +661,9 @@ bool ins_survey_lost(const struct ins_survey_facts *f, struct ins_limit *limit,
         return false;
     if (!suspects)
         return true;
-    bool ok = hunt_init(&s);
+    uint8_t *wanted = keys_of(f, suspects);
+    s.wanted = wanted;
+    bool ok = wanted && hunt_init(&s);
     for (ins_txn w = 1; ok && w < f->h->n_txns && s.steps < MOST_STEPS; w++) {
         if (!(w & 1023) && ins_limit_hit(limit))
             ok = false;
@@ -640,5 +676,6 @@ bool ins_survey_lost(const struct ins_survey_facts *f, struct ins_limit *limit,
         lost->len = 0;
     hunt_release(&s);
     ins_free(suspects);
+    ins_free(wanted);
     return ok;
 }
