@@ -25,13 +25,13 @@ uint32_t ins_survey_version(const struct ins_survey_facts *f, ins_txn t, ins_key
 
 /* ---- by number ---- */
 
-/* Sort the n entries 0 .. n-1 by bin(entry), below n_bins; off gets n_bins + 1 places.
- */
-static bool sort_into(uint32_t **off, uint32_t **at, uint32_t n_bins, uint32_t n,
-                      const uint32_t *bin)
+/* Sort the n entries 0 .. n-1, each with a transaction, by bin[entry], below n_bins or
+ * INS_NONE; off gets n_bins + 1 places. */
+static bool sort_into(uint32_t **off, struct ins_survey_entry **at, uint32_t n_bins,
+                      uint32_t n, const uint32_t *bin, const ins_txn *txn)
 {
     *off = INS_NEW0(uint32_t, (size_t)n_bins + 2);
-    *at = INS_NEW(uint32_t, n);
+    *at = INS_NEW(struct ins_survey_entry, n);
     if (!*off || !*at)
         return false;
     for (uint32_t i = 0; i < n; i++)
@@ -41,7 +41,7 @@ static bool sort_into(uint32_t **off, uint32_t **at, uint32_t n_bins, uint32_t n
         (*off)[b + 2] += (*off)[b + 1];
     for (uint32_t i = 0; i < n; i++)
         if (bin[i] != INS_NONE)
-            (*at)[(*off)[bin[i] + 1]++] = i;
+            (*at)[(*off)[bin[i] + 1]++] = (struct ins_survey_entry){i, txn[i]};
     return true;
 }
 
@@ -190,25 +190,29 @@ static void end_chain(struct ins_survey_facts *f, ins_key k, uint32_t n_found,
     for (uint32_t v = first; v < end; v++)
         if (f->parent[v] == INS_NONE) {
             f->parent[v] = top;
-            f->chain[at++] = (struct ins_survey_append){v, h->key_writer[v]};
+            f->chain[at++] = (struct ins_survey_entry){v, h->key_writer[v]};
         }
     for (uint32_t i = first; i < end; i++)
-        f->chain_at[f->chain[i].version] = i;
+        f->chain_at[f->chain[i].what] = i;
 }
 
-/* The known order of a list: versions stand where their last append stands. */
-static void parents_of_list(struct ins_survey_facts *f, ins_key k,
+/* The known order of a list: versions stand where their last append stands.  `version`,
+ * by transaction, is for the versions of this list. */
+static void parents_of_list(struct ins_survey_facts *f, ins_key k, uint32_t *version,
                             struct ins_vec_u32 *crossed)
 {
     const struct ins_history *h = f->h;
+    const uint64_t low = h->key_writer_off[k], high = h->key_writer_off[k + 1];
     const uint64_t first = h->list_order_off[k], end = first + ins_survey_shown(f, k);
-    struct ins_survey_append *at = f->chain + h->key_writer_off[k + 1];
+    struct ins_survey_entry *at = f->chain + h->key_writer_off[k + 1];
     uint32_t n_found = 0;
     uint32_t top = f->n_written + k;
+    for (uint64_t i = low; i < high; i++)
+        version[h->key_writer[i]] = (uint32_t)i;
     for (uint64_t i = end; i-- > first;) {
         const ins_txn t = h->list_order_txn[i];
-        const uint32_t v = ins_survey_version(f, t, k);
-        if (v == INS_NONE)
+        const uint32_t v = version[t];
+        if (v < low || v >= high || h->key_writer[v] != t)
             continue;
         if (f->parent[v] != INS_NONE) { /* its last append stands further back */
             if (i + 1 < end && t != h->list_order_txn[i + 1]) {
@@ -220,8 +224,8 @@ static void parents_of_list(struct ins_survey_facts *f, ins_key k,
         if (n_found++ == 0)
             top = v;
         else
-            f->parent[at->version] = v;
-        *--at = (struct ins_survey_append){v, t};
+            f->parent[at->what] = v;
+        *--at = (struct ins_survey_entry){v, t};
         f->parent[v] = f->n_written + k; /* until somebody is found before it */
     }
     end_chain(f, k, n_found, top);
@@ -233,33 +237,37 @@ static bool fill_tree(struct ins_survey_facts *f, struct ins_vec_u32 *crossed)
 {
     const struct ins_history *h = f->h;
     uint8_t *mark = INS_NEW0(uint8_t, f->n_written);
-    if (!mark)
-        return false;
-    for (ins_key k = 0; k < h->n_keys; k++) {
+    uint32_t *version = INS_NEW0(uint32_t, h->has_lists ? h->n_txns : 0);
+    const bool ok = mark && version;
+    for (ins_key k = 0; ok && k < h->n_keys; k++) {
         const bool list = ins_is_list_key(h, k);
         for (uint64_t i = h->key_writer_off[k]; i < h->key_writer_off[k + 1]; i++)
             f->parent[i] = list ? INS_NONE : f->n_written + k;
         f->parent[f->n_written + k] = INS_NONE;
         if (list)
-            parents_of_list(f, k, crossed);
+            parents_of_list(f, k, version, crossed);
     }
-    parents_of_registers(f);
-    cut_circles(f, mark);
+    if (ok) {
+        parents_of_registers(f);
+        cut_circles(f, mark);
+    }
     ins_free(mark);
-    return !crossed->failed;
+    ins_free(version);
+    return ok && !crossed->failed;
 }
 
 static bool index_crossed(struct ins_survey_facts *f, const struct ins_vec_u32 *crossed)
 {
     const uint32_t n = (uint32_t)(crossed->len / 2);
-    uint32_t *from = INS_NEW(uint32_t, n);
-    for (uint32_t i = 0; from && i < n; i++)
+    uint32_t *from = INS_NEW(uint32_t, n), *to = INS_NEW(uint32_t, n);
+    for (uint32_t i = 0; from && to && i < n; i++) {
         from[i] = crossed->at[2 * (size_t)i];
-    const bool ok =
-        from && sort_into(&f->crossed_off, &f->crossed, f->h->n_txns, n, from);
-    for (uint32_t i = 0; ok && i < n; i++)
-        f->crossed[i] = crossed->at[2 * (size_t)f->crossed[i] + 1];
+        to[i] = crossed->at[2 * (size_t)i + 1];
+    }
+    const bool ok = from && to &&
+                    sort_into(&f->crossed_off, &f->crossed, f->h->n_txns, n, from, to);
     ins_free(from);
+    ins_free(to);
     return ok;
 }
 
@@ -377,7 +385,7 @@ static bool new_arrays(struct ins_survey_facts *f)
     f->read_write = INS_NEW(uint32_t, h->n_ops);
     f->longest = INS_NEW(uint32_t, h->n_keys);
     if (h->has_lists) {
-        f->chain = INS_NEW(struct ins_survey_append, f->n_written);
+        f->chain = INS_NEW(struct ins_survey_entry, f->n_written);
         f->chain_at = INS_NEW(uint32_t, f->n_written);
         f->chain_end = INS_NEW(uint32_t, h->n_keys);
     }
@@ -407,10 +415,10 @@ bool ins_survey_init(struct ins_survey_facts *f, const struct ins_history *h,
         memset(by_key, 0, h->n_keys * sizeof *by_key);
         fill_reads(f, by_key);
         ok = !ins_limit_hit(limit) && fill_tree(f, &crossed) && !ins_limit_hit(limit) &&
-             sort_into(&f->child_off, &f->child, f->n_versions, f->n_versions,
-                       f->parent) &&
+             sort_into(&f->child_off, &f->child, f->n_versions, f->n_written, f->parent,
+                       h->key_writer) &&
              sort_into(&f->reader_off, &f->reader, f->n_versions, f->n_reads,
-                       f->read_version) &&
+                       f->read_version, f->read_txn) &&
              !ins_limit_hit(limit) && index_crossed(f, &crossed) && fill_times(f) &&
              !ins_limit_hit(limit);
     }

@@ -19,9 +19,9 @@
 #include "base/vec.h"
 #include "history/history.h"
 
-/* A version of a list, and who wrote it. */
-struct ins_survey_append {
-    uint32_t version;
+/* A version and who wrote it, or a read and whose it is. */
+struct ins_survey_entry {
+    uint32_t what;
     ins_txn txn;
 };
 
@@ -37,11 +37,12 @@ struct ins_survey_facts {
      * initial one of key k. */
     uint32_t n_written, n_versions;
     ins_key *version_key;
-    uint32_t *parent;            /* by version; INS_NONE for initial ones */
-    uint8_t *reads_parent;       /* by version: its writer read the parent */
-    uint32_t *child_off, *child; /* by version */
-    uint32_t *reader_off;        /* by version: reads, numbers of the arrays below */
-    uint32_t *reader;
+    uint32_t *parent;      /* by version; INS_NONE for initial ones */
+    uint8_t *reads_parent; /* by version: its writer read the parent */
+    uint32_t *child_off;   /* by version: those whose parent it is */
+    struct ins_survey_entry *child;
+    uint32_t *reader_off; /* by version: reads, numbers of the arrays below */
+    struct ins_survey_entry *reader;
     uint32_t *read_off; /* by transaction: one read a key */
     uint32_t *read_op, *read_version, n_reads;
     ins_txn *read_txn;    /* by read: its transaction */
@@ -53,10 +54,11 @@ struct ins_survey_facts {
      * chain_end[k] each build on the one before, the others, which no list shows, on
      * the last of these.  chain_at: by version, where it stands.  NULL without lists.
      */
-    struct ins_survey_append *chain;
+    struct ins_survey_entry *chain;
     uint32_t *chain_at, *chain_end;
     /* Appends of two transactions to one list that alternate: WW the other way too. */
-    uint32_t *crossed_off, *crossed;
+    uint32_t *crossed_off;
+    struct ins_survey_entry *crossed; /* by transaction: the others */
     /* Real time: transactions by begin, and for each the first that began after its end
      * (a place in by_begin; n_timed: nobody) and its own place + 1 (0: it has no
      * begin). So a ended before b began when first_after[a] < begun[b]. */

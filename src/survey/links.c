@@ -37,15 +37,14 @@ static void add_writes(struct maker *g, ins_txn t)
     for (uint32_t i = f->write_off[t]; i < f->write_off[t + 1]; i++) {
         const uint32_t v = f->write[i].version;
         for (uint32_t c = f->child_off[v]; c < f->child_off[v + 1]; c++)
-            add_data(g, t, ins_survey_writer(f, f->child[c]),
-                     f->reads_parent[f->child[c]] ? INS_ARC_WW_READ : INS_ARC_WW,
-                     f->child[c], INS_NONE);
+            add_data(g, t, f->child[c].txn,
+                     f->reads_parent[f->child[c].what] ? INS_ARC_WW_READ : INS_ARC_WW,
+                     f->child[c].what, INS_NONE);
         for (uint32_t r = f->reader_off[v]; r < f->reader_off[v + 1]; r++)
-            add_data(g, t, f->read_txn[f->reader[r]], INS_ARC_WR, f->reader[r],
-                     INS_NONE);
+            add_data(g, t, f->reader[r].txn, INS_ARC_WR, f->reader[r].what, INS_NONE);
     }
     for (uint32_t i = f->crossed_off[t]; i < f->crossed_off[t + 1]; i++)
-        add_data(g, t, f->crossed[i], INS_ARC_WW, INS_NONE, INS_NONE);
+        add_data(g, t, f->crossed[i].txn, INS_ARC_WW, INS_NONE, INS_NONE);
 }
 
 /* Read r of t missed version v; one that updated what t read and updated, too, is a
@@ -75,7 +74,7 @@ static void add_missed_appends(struct maker *g, uint32_t r, ins_key k)
     if (v < f->n_written)
         at = f->chain_at[v] < shown ? f->chain_at[v] + 1 : end;
     for (; at < end && n < NEAR; at++) {
-        add_missed(g, r, f->chain[at].version, f->chain[at].txn);
+        add_missed(g, r, f->chain[at].what, f->chain[at].txn);
         n += at < shown;
     }
 }
@@ -90,7 +89,7 @@ static void add_reads(struct maker *g, ins_txn t)
             add_missed_appends(g, r, k);
         else
             for (uint32_t c = f->child_off[v]; c < f->child_off[v + 1]; c++)
-                add_missed(g, r, f->child[c], ins_survey_writer(f, f->child[c]));
+                add_missed(g, r, f->child[c].what, f->child[c].txn);
     }
 }
 

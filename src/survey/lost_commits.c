@@ -136,7 +136,7 @@ static bool is_seen_until(const struct ins_survey_facts *f, ins_txn w, ins_txn t
     for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++) {
         const uint32_t v = f->write[i].version;
         for (uint32_t r = f->reader_off[v]; r < f->reader_off[v + 1]; r++) {
-            const ins_txn x = f->read_txn[f->reader[r]];
+            const ins_txn x = f->reader[r].txn;
             if (is_before(f, w, x) && !is_before(f, x, t))
                 return true;
         }
@@ -175,7 +175,7 @@ static void suspect_all(struct sweep *s, ins_txn t, uint32_t read)
     }
     for (uint32_t at = version < f->n_written ? f->chain_at[version] + 1 : first;
          at < end; at++)
-        suspect(s, t, read, f->chain[at].version, f->chain[at].txn);
+        suspect(s, t, read, f->chain[at].what, f->chain[at].txn);
 }
 
 /* Who may be lost: by transaction, for the caller to free; NULL: nobody.  Everybody
@@ -239,7 +239,7 @@ static void walk_tree(struct hunt *s, uint32_t *stack)
                     pass_up(&s->version[stack[depth - 1]], at);
                 continue;
             }
-            const uint32_t child = f->child[at->leave++];
+            const uint32_t child = f->child[at->leave++].what;
             s->version[child].enter = n++;
             stack[depth++] = child;
         }

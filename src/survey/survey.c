@@ -308,7 +308,7 @@ static void lost_updates_of(struct survey *s, uint32_t version,
     uint32_t first = INS_NONE, second = INS_NONE;
     uint64_t n = 0;
     for (uint32_t i = f->reader_off[version]; i < f->reader_off[version + 1]; i++) {
-        const uint32_t read = f->reader[i];
+        const uint32_t read = f->reader[i].what;
         if (f->read_write[read] == INS_NONE)
             continue;
         if (n == 0)

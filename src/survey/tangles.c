@@ -57,7 +57,7 @@ static void edges_to(struct tangler *g, ins_txn t, ins_txn before)
         g->last_after[v] = g->last_after[v] < after ? after : g->last_after[v];
     }
     for (uint32_t i = f->crossed_off[t]; i < f->crossed_off[t + 1]; i++)
-        add_open(g, t, f->crossed[i]);
+        add_open(g, t, f->crossed[i].txn);
 }
 
 /* Who wrote or read `version`, to who wrote `child`. */
@@ -66,7 +66,7 @@ static void edges_between(struct tangler *g, uint32_t version, ins_txn child)
     const struct ins_survey_facts *f = g->f;
     add_open(g, ins_survey_writer(f, version), child);
     for (uint32_t i = f->reader_off[version]; i < f->reader_off[version + 1]; i++)
-        add_open(g, f->read_txn[f->reader[i]], child);
+        add_open(g, f->reader[i].txn, child);
 }
 
 /* The same for many readers, and all children. */
@@ -76,7 +76,7 @@ static void edges_by_station(struct tangler *g, uint32_t version)
     const uint32_t station = f->h->n_txns + g->n_stations++;
     uint32_t earliest = UINT32_MAX; /* child */
     for (uint32_t i = f->child_off[version]; i < f->child_off[version + 1]; i++) {
-        const ins_txn child = ins_survey_writer(f, f->child[i]);
+        const ins_txn child = f->child[i].txn;
         if (!is_open(g, g->last_after[version], child))
             continue;
         add_edge(g, station, child);
@@ -84,8 +84,8 @@ static void edges_by_station(struct tangler *g, uint32_t version)
         earliest = f->begun[child] < earliest ? f->begun[child] : earliest;
     }
     for (uint32_t i = f->reader_off[version]; i < f->reader_off[version + 1]; i++)
-        if (f->first_after[f->read_txn[f->reader[i]]] >= earliest)
-            add_edge(g, f->read_txn[f->reader[i]], station);
+        if (f->first_after[f->reader[i].txn] >= earliest)
+            add_edge(g, f->reader[i].txn, station);
 }
 
 /* WW and RW. */
@@ -95,7 +95,7 @@ static void edges_behind(struct tangler *g, uint32_t version)
     const uint32_t first = f->child_off[version], end = f->child_off[version + 1];
     uint32_t open = 0;
     for (uint32_t i = first; i < end; i++)
-        open += is_open(g, g->last_after[version], ins_survey_writer(f, f->child[i]));
+        open += is_open(g, g->last_after[version], f->child[i].txn);
     if (!open)
         return;
     if (open > FEW && f->reader_off[version + 1] - f->reader_off[version] > FEW) {
@@ -103,7 +103,7 @@ static void edges_behind(struct tangler *g, uint32_t version)
         return;
     }
     for (uint32_t i = first; i < end; i++) {
-        const ins_txn child = ins_survey_writer(f, f->child[i]);
+        const ins_txn child = f->child[i].txn;
         if (is_open(g, g->last_after[version], child))
             edges_between(g, version, child);
     }
