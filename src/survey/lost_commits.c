@@ -71,6 +71,9 @@ struct sweep {
         *next;        /* who has ended when the i-th begins: the first, the next */
     uint32_t *newest; /* by key: last begin of those that have ended and wrote it */
     uint8_t *covered; /* by version: who wrote something below it has ended */
+    /* Registers: by key, the version whose writer ended last, of those that were
+     * written blindly and of the others; and by version the one before. */
+    uint32_t *blind, *built, *before;
     uint8_t *suspect; /* by transaction */
     bool any;
     uint64_t steps;
@@ -89,8 +92,14 @@ static bool sweep_init(struct sweep *s)
     s->next = INS_NEW(uint32_t, f->h->n_txns);
     s->newest = INS_NEW0(uint32_t, f->h->n_keys);
     s->covered = INS_NEW0(uint8_t, f->n_versions);
-    if (!s->first || !s->next || !s->newest || !s->covered)
+    s->blind = INS_NEW(uint32_t, f->h->n_keys);
+    s->built = INS_NEW(uint32_t, f->h->n_keys);
+    s->before = INS_NEW(uint32_t, f->n_written);
+    if (!s->first || !s->next || !s->newest || !s->covered || !s->blind || !s->built ||
+        !s->before)
         return false;
+    memset(s->blind, 0xff, f->h->n_keys * sizeof *s->blind);
+    memset(s->built, 0xff, f->h->n_keys * sizeof *s->built);
     memset(s->first, 0xff, f->n_timed * sizeof *s->first);
     for (ins_txn t = f->h->n_txns; t-- > 1;)
         if (f->first_after[t] < f->n_timed) {
@@ -113,6 +122,9 @@ static void sweep_end(struct sweep *s, ins_txn w)
             f->child_off[f->parent[v]] + 1 < f->child_off[f->parent[v] + 1])
             begun = UINT32_MAX;
         s->newest[k] = s->newest[k] < begun ? begun : s->newest[k];
+        uint32_t *last = f->parent[v] < f->n_written ? &s->built[k] : &s->blind[k];
+        s->before[v] = *last;
+        *last = v;
         for (uint32_t u = f->parent[v]; !s->covered[u]; u = f->parent[u]) {
             s->covered[u] = 1;
             if (u >= f->n_written)
@@ -144,38 +156,44 @@ static bool is_seen_until(const struct ins_survey_facts *f, ins_txn w, ins_txn t
     return false;
 }
 
-/* A read of t that is stale may have missed version v of w, if that had ended. */
-static void suspect(struct sweep *s, ins_txn t, uint32_t read, uint32_t v, ins_txn w)
+/* A read of t that is stale may have missed a version of w. */
+static void suspect(struct sweep *s, ins_txn t, ins_txn w)
 {
-    const struct ins_survey_facts *f = s->f;
-    const uint32_t version = f->read_version[read];
     s->steps++;
-    if (!is_before(f, w, t) || s->suspect[w] ||
-        (version < f->n_written && f->parent[v] >= f->n_written &&
-         !ins_is_list_key(f->h, f->version_key[v]) &&
-         !is_before(f, f->h->key_writer[version], w)) ||
-        is_seen_until(f, w, t))
+    if (s->suspect[w] || !is_before(s->f, w, t) || is_seen_until(s->f, w, t))
         return;
     s->suspect[w] = 1;
     s->any = true;
 }
 
-/* All that the read may have missed: of a list, what follows. */
-static void suspect_all(struct sweep *s, ins_txn t, uint32_t read)
+/* All that the read may have missed: of a list, what follows; of a register, what was
+ * written blindly after the writer of what it read had ended, and what was not, which
+ * may build on it. */
+static void suspect_all(struct sweep *s, ins_txn t, uint32_t version)
 {
     const struct ins_survey_facts *f = s->f;
-    const uint32_t version = f->read_version[read];
+    const struct ins_history *h = f->h;
     const ins_key k = f->version_key[version];
-    const uint32_t first = (uint32_t)f->h->key_writer_off[k];
-    const uint32_t end = (uint32_t)f->h->key_writer_off[k + 1];
-    if (!ins_is_list_key(f->h, k)) {
-        for (uint32_t v = first; v < end; v++)
-            suspect(s, t, read, v, f->h->key_writer[v]);
+    if (ins_is_list_key(h, k)) {
+        uint64_t at = h->key_writer_off[k];
+        if (version < f->n_written)
+            at = f->chain_at[version] + 1;
+        for (; at < h->key_writer_off[k + 1]; at++)
+            suspect(s, t, f->chain[at].txn);
         return;
     }
-    for (uint32_t at = version < f->n_written ? f->chain_at[version] + 1 : first;
-         at < end; at++)
-        suspect(s, t, read, f->chain[at].what, f->chain[at].txn);
+    const uint32_t ended =
+        version < f->n_written ? f->first_after[h->key_writer[version]] : 0;
+    for (uint32_t v = s->built[k]; v != INS_NONE; v = s->before[v])
+        suspect(s, t, h->key_writer[v]);
+    for (uint32_t v = s->blind[k]; v != INS_NONE; v = s->before[v]) {
+        const ins_txn w = h->key_writer[v];
+        if (version < f->n_written && f->first_after[w] <= ended)
+            break; /* those before it had ended by then, too */
+        if (version >= f->n_written || ended < f->begun[w])
+            suspect(s, t, w);
+        s->steps++;
+    }
 }
 
 /* Who may be lost: by transaction, for the caller to free; NULL: nobody.  Everybody
@@ -191,7 +209,7 @@ static bool find_suspects(const struct ins_survey_facts *f, uint8_t **suspects)
             sweep_end(&s, w);
         for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++)
             if (is_stale(&s, f->read_version[r]))
-                suspect_all(&s, t, r);
+                suspect_all(&s, t, f->read_version[r]);
     }
     if (ok && s.steps >= most)
         memset(s.suspect, 1, f->h->n_txns);
@@ -203,6 +221,9 @@ static bool find_suspects(const struct ins_survey_facts *f, uint8_t **suspects)
     ins_free(s.next);
     ins_free(s.newest);
     ins_free(s.covered);
+    ins_free(s.blind);
+    ins_free(s.built);
+    ins_free(s.before);
     *suspects = s.suspect;
     return ok;
 }
