@@ -9,7 +9,7 @@ set -eu
 
 build="meson ninja-build pkg-config gcc libc6-dev libxxhash-dev libzstd-dev zlib1g-dev
        libsqlite3-dev libpq-dev libmariadb-dev unixodbc-dev libmicrohttpd-dev"
-test="libcmocka-dev bats cadical mandoc zstd jq postgresql mariadb-server galera-4
+test="libcmocka-dev bats cadical libcadical-dev mandoc zstd jq postgresql mariadb-server galera-4
       rsync nftables chromium nodejs npm libxml2-utils python3 python3-dev redis-server libsqliteodbc"
 lint="clang clang-format clang-tidy libclang-rt-14-dev"
 
