@@ -201,6 +201,35 @@ static void minimize(struct ins_solver *s)
     s->lemma.len = kept;
 }
 
+/* The literal that a false one follows from by clauses of two, all of one level. */
+static uint32_t root_of(const struct ins_solver *s, uint32_t lit)
+{
+    if ((s->reason[lit >> 1] & 3) == INS_BY_BINARY)
+        lit = s->reason[lit >> 1] >> 2;
+    return lit;
+}
+
+/* Literals that follow from the same one by clauses of two give way to that one. */
+static void merge(struct ins_solver *s)
+{
+    const uint64_t once = ++s->stamp, twice = ++s->stamp, done = ++s->stamp;
+    size_t kept = 1;
+    for (size_t i = 1; i < s->lemma.len; i++) {
+        uint64_t *const stamp = &s->lit_stamp[root_of(s, s->lemma.at[i])];
+        *stamp = *stamp < once ? once : twice;
+    }
+    for (size_t i = 1; i < s->lemma.len; i++) {
+        const uint32_t root = root_of(s, s->lemma.at[i]);
+        if (s->lit_stamp[root] == once)
+            s->lemma.at[kept++] = s->lemma.at[i];
+        else if (s->lit_stamp[root] == twice)
+            s->lemma.at[kept++] = root;
+        if (s->lit_stamp[root] == twice)
+            s->lit_stamp[root] = done;
+    }
+    s->lemma.len = kept;
+}
+
 /* Put the literal of the highest level second, where it is watched; returns that
  * level. */
 static uint32_t order_lemma(struct ins_solver *s)
@@ -246,6 +275,7 @@ bool ins_analyze(struct ins_solver *s, uint32_t *lbd)
     s->clear.len = 0;
     resolve(s);
     minimize(s);
+    merge(s);
     for (size_t i = 0; i < s->clear.len; i++)
         s->seen[s->clear.at[i]] = UNSEEN;
     *lbd = count_levels(s, s->lemma.at, s->lemma.len);
