@@ -11,7 +11,10 @@ enum {
      * round costs a solver from scratch and only moves the violations on, so after so
      * many rounds all open orders of versions this near in the run become variables. */
     PATIENT_ROUNDS = 1,
-    NEAR = 8
+    NEAR = 8,
+    /* The same when a round took so many ticks a version, more than all their orders
+     * would: the next ones would be as hard, each for a few more of them. */
+    HARD = 16
 };
 
 struct search {
@@ -28,6 +31,7 @@ struct search {
     struct ins_vec_u32 group; /* where those of a session begin there, and the end */
     uint64_t found;
     unsigned round;
+    bool hard; /* the last round was */
 };
 
 static bool counts(const struct ins_engine *e, ins_txn t)
@@ -348,13 +352,14 @@ static enum ins_verdict loop(struct search *s)
             return INS_UNDECIDED;
         if (!s->found && s->solved)
             return ins_order_holds(e, s->order) ? INS_PASS : INS_UNDECIDED;
-        if (s->round == PATIENT_ROUNDS && !e->by_session)
+        if (s->hard || (s->round == PATIENT_ROUNDS && !e->by_session))
             want_open_orders(s);
         const bool inner = find_inner(s);
         struct ins_solver *solver = inner ? inner_solver(s) : full_solver(s);
         if (!solver)
             return INS_UNDECIDED;
         enum ins_solver_answer a = ins_problem_solve(e, solver);
+        s->hard = ins_solver_stats(solver).ticks > HARD * (uint64_t)e->n_vers;
         if (a == INS_ANSWER_SAT && !adopt(s, solver, inner))
             a = INS_ANSWER_UNKNOWN;
         ins_solver_free(solver);
