@@ -276,16 +276,16 @@ bool ins_engine_fits(uint64_t n_ops, uint64_t n_keys, uint64_t n_txns, bool spli
     return n_ops + n_keys < ~INS_LINK_KIND && (n_txns << split) + n_txns < INS_NONE;
 }
 
-/* Sessions are the chains, unless there are so many that clocks would not fit: these
- * have an entry for each, and the strong levels need three a node. */
+/* Sessions are the chains, unless there are many: clocks have an entry for each, and
+ * the strong levels need three clocks a node.  Then chains of what is known are fewer
+ * and longer where sessions are short, and where they are long there must be room. */
 static bool sessions_are_chains(const struct ins_engine *e)
 {
-    enum { MANY_SESSIONS = 1024, CLOCKS = 3 };
+    enum { MANY_SESSIONS = 1024, LONG = 32, CLOCKS = 3 };
     const uint64_t most = (UINT64_C(1536) << 20) / (CLOCKS * sizeof *e->clock);
-    const uint64_t nodes = (uint64_t)e->h->n_txns << e->split;
-    return e->model.sessions &&
-           (!e->model.versions || e->h->n_sessions <= MANY_SESSIONS ||
-            nodes * e->h->n_sessions <= most);
+    const uint64_t nodes = (uint64_t)e->h->n_txns << e->split, n = e->h->n_sessions;
+    return e->model.sessions && (!e->model.versions || n <= MANY_SESSIONS ||
+                                 (n * LONG <= e->h->n_txns && nodes * n <= most));
 }
 
 /* Point to what is shared. */
