@@ -4,7 +4,7 @@
 
 /* Looks at clauses that trimming a proof may take: these, and so many for each look of
  * the search. */
-enum { TRIM_BASE = 20000000, TRIM_FACTOR = 4 };
+enum { TRIM_BASE = 20000000, TRIM_FACTOR = 2 };
 
 struct ins_solver *ins_solver_new(uint32_t n_nodes)
 {

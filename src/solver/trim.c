@@ -25,7 +25,7 @@ struct trim {
     uint32_t *reason; /* by variable: clause or INS_NO_CLAUSE */
     uint8_t *seen;    /* by variable */
     uint32_t *trail, n_trail;
-    struct ins_watches *watch; /* by literal: clause and nothing */
+    struct ins_watches *watch; /* by literal: clause, and one that satisfies it */
     uint64_t ticks, max_ticks, next_poll;
     struct ins_limit *limit;
     bool failed;
@@ -61,7 +61,7 @@ static void release(struct trim *t, uint32_t n_vars)
     ins_free(t->watch);
 }
 
-static void watch_clause(struct trim *t, uint32_t l, uint32_t c)
+static void watch_clause(struct trim *t, uint32_t l, struct ins_watch w)
 {
     struct ins_watches *const list = &t->watch[l];
     if (list->len == list->cap) {
@@ -74,7 +74,7 @@ static void watch_clause(struct trim *t, uint32_t l, uint32_t c)
         list->at = at;
         list->cap = cap;
     }
-    list->at[list->len++] = (struct ins_watch){c, 0};
+    list->at[list->len++] = w;
 }
 
 /* Take a clause in, each literal once.  `value` serves as the set of its literals. */
@@ -101,8 +101,8 @@ static void take_clause(struct trim *t, uint32_t c, const int *lit, size_t n)
         t->unit[t->n_units++] = c;
     if (t->lit.len - first < 2)
         return;
-    watch_clause(t, at[0], c);
-    watch_clause(t, at[1], c);
+    watch_clause(t, at[0], (struct ins_watch){c, at[1]});
+    watch_clause(t, at[1], (struct ins_watch){c, at[0]});
 }
 
 static void take_all(struct trim *t)
@@ -130,21 +130,27 @@ static void set_true(struct trim *t, uint32_t l, uint32_t reason)
 }
 
 /* Visit clauses before `end` that watch `gone`, those needed already or the others.
- * Returns a falsified one or INS_NO_CLAUSE. */
+ * Returns a falsified one or INS_NO_CLAUSE.  `end` never grows, so that clauses behind
+ * it are watched no more. */
 static uint32_t visit(struct trim *t, uint32_t gone, uint32_t end, bool needed)
 {
     struct ins_watches *const list = &t->watch[gone];
     uint32_t kept = 0, i = 0, conflict = INS_NO_CLAUSE;
     for (; i < list->len && conflict == INS_NO_CLAUSE; i++) {
-        const uint32_t c = list->at[i].ref;
-        list->at[kept++] = list->at[i];
-        if (c >= end || (t->need[c] != 0) != needed)
+        const struct ins_watch w = list->at[i];
+        const uint32_t c = w.ref;
+        if (c >= end)
+            continue;
+        list->at[kept++] = w;
+        if (t->value[w.blocker] > 0 || (t->need[c] != 0) != needed)
             continue;
         uint32_t *const at = t->lit.at + t->first[c];
         const size_t n = t->first[c + 1] - t->first[c];
         const uint32_t other = at[0] ^ at[1] ^ gone;
-        if (t->value[other] > 0)
+        if (t->value[other] > 0) {
+            list->at[kept - 1].blocker = other;
             continue;
+        }
         at[0] = other;
         at[1] = gone;
         size_t k = 2;
@@ -154,7 +160,7 @@ static uint32_t visit(struct trim *t, uint32_t gone, uint32_t end, bool needed)
         if (k < n) {
             at[1] = at[k];
             at[k] = gone;
-            watch_clause(t, at[1], c);
+            watch_clause(t, at[1], (struct ins_watch){c, other});
             kept--;
         } else if (t->value[other] < 0) {
             conflict = c;
