@@ -4,6 +4,8 @@
 
 enum {
     WORK = 30000000,    /* edges handed over and ticks of the solver, in all */
+    MANY = 256,         /* alternatives that nobody reads ... */
+    MANY_SHARE = 4,     /* ... so that a part of the work must make them fewer */
     FEW = 64,           /* alternatives that are tried in every combination */
     FEW_WORK = 1000000, /* for those combinations: some hundredths of a second */
 };
@@ -176,25 +178,28 @@ static bool is_over(const struct finder *f)
     return f->work >= f->most_work || ins_limit_hit(f->limit);
 }
 
-/* Leave out one after the other, for good when the rest is refuted still.  Those of the
- * search's first rounds concern most transactions, so they are kept longest. */
-static void drop_each(struct finder *f)
-{
-    for (size_t i = f->alt.len; i-- > 0 && !is_over(f);) {
-        if (!f->in[i])
-            continue;
-        f->in[i] = 0;
-        if (!still_refuted(f))
-            f->in[i] = 1;
-    }
-}
-
 static uint32_t how_many(const struct finder *f)
 {
     uint32_t n = 0;
     for (size_t i = 0; i < f->alt.len; i++)
         n += f->in[i];
     return n;
+}
+
+/* Leave out one after the other, for good when the rest is refuted still.  Those of the
+ * search's first rounds concern most transactions, so they are kept longest. */
+static void drop_each(struct finder *f)
+{
+    const uint64_t soon = f->work + f->most_work / MANY_SHARE;
+    for (size_t i = f->alt.len; i-- > 0 && !is_over(f);) {
+        if (!f->in[i])
+            continue;
+        if (f->work > soon && how_many(f) > MANY)
+            break;
+        f->in[i] = 0;
+        if (!still_refuted(f))
+            f->in[i] = 1;
+    }
 }
 
 /* Take alternative `a` as number i of n, and those that follow it as the next. */
