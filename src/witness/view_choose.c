@@ -30,9 +30,10 @@ static ins_txn writer_back(const struct ins_view_run *q, struct ins_access what,
     return i == n && q->s->initial[what.key] == what.value ? INS_INIT : INS_NONE;
 }
 
-/* The choice fails because c is before w. */
-static void blame(struct ins_view_run *q, ins_txn w, ins_txn c)
+/* The choice for read r fails because c is before w. */
+static void blame(struct ins_view_run *q, uint32_t r, ins_txn w, ins_txn c)
 {
+    q->failed_read = r;
     q->early = w;
     q->late = c;
 }
@@ -223,8 +224,17 @@ static uint64_t growth(const struct ins_view_run *q, ins_txn c)
     return sum;
 }
 
+static bool is_banned(const struct ins_view_run *q, ins_txn t, ins_txn c)
+{
+    for (uint32_t i = q->ban[t]; i != INS_NONE; i = q->rule.at[i].next)
+        if (q->rule.at[i].early == c)
+            return true;
+    return false;
+}
+
 /* A writer of the value that is later than `after`, and adds little. */
-static ins_txn choose_later(const struct ins_view_run *q, uint32_t value, ins_txn after)
+static ins_txn choose_later(const struct ins_view_run *q, ins_txn t, uint32_t value,
+                            ins_txn after)
 {
     const ins_txn *writer = q->value_writer + q->value_off[value];
     const uint32_t n = q->value_len[value];
@@ -240,7 +250,7 @@ static ins_txn choose_later(const struct ins_view_run *q, uint32_t value, ins_tx
     uint64_t least = UINT64_MAX;
     for (uint32_t i = lo; i < n && i < lo + CHOICES; i++) {
         const uint64_t more = growth(q, writer[i]);
-        if (more < least) {
+        if (more < least && !is_banned(q, t, writer[i])) {
             least = more;
             best = writer[i];
         }
@@ -263,6 +273,8 @@ static bool choose_causal(struct ins_view_run *q, ins_txn t)
         if (q->key_len[k])
             join(q, q->key_writer[q->key_off[k] + q->key_len[k] - 1]);
     }
+    for (uint32_t r = s->read_off[t]; r < s->read_off[t + 1]; r++)
+        q->v->source[r] = INS_NONE;
     uint32_t steps = 8 * (s->read_off[t + 1] - s->read_off[t]);
     for (bool again = true; again;) {
         again = false;
@@ -271,9 +283,9 @@ static bool choose_causal(struct ins_view_run *q, ins_txn t)
             ins_txn c = latest_known(q, what.key);
             if (value_of(s, c, what.key) != what.value) {
                 const ins_txn w = c;
-                c = choose_later(q, what.value, w);
+                c = choose_later(q, t, what.value, w);
                 if (c == INS_NONE)
-                    blame(q, w, writer_back(q, what, 0));
+                    blame(q, r, w, writer_back(q, what, 0));
                 if (c == INS_NONE || !steps--)
                     return false;
                 join(q, c);
@@ -441,11 +453,12 @@ static bool is_ready(const struct ins_view_run *q, ins_txn t)
 
 bool ins_view_choose(struct ins_view_run *q, ins_txn t)
 {
-    q->early = q->late = INS_NONE;
+    q->early = q->late = q->failed_read = INS_NONE;
+    q->work += 1 + q->s->h->n_sessions / 16;
     q->demands[t] = (uint32_t)q->line.demand.len;
     if (!is_ready(q, t))
         return false;
-    if (q->forbids == INS_FORBIDS_ONE_RW)
+    if (q->forbids == INS_FORBIDS_ONE_RW || q->within)
         return choose_causal(q, t);
     return q->forbids == INS_FORBIDS_NON_CAUSAL ? choose_known(q, t)
                                                 : choose_each(q, t);

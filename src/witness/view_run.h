@@ -1,5 +1,6 @@
-/* view_run.h - a search for a view under way; view_search.c runs it, view_choose.c
- * chooses the sources of one transaction. */
+/* view_run.h - a search for a view under way; view_search.c or view_within.c runs it,
+ * view_choose.c chooses the sources of one transaction, view_repair.c undoes a choice.
+ */
 #ifndef INS_VIEW_RUN_H
 #define INS_VIEW_RUN_H
 
@@ -7,7 +8,8 @@
 #include "witness/line.h"
 #include "witness/view.h"
 
-/* A transaction waits for others that must come before it, linked. */
+/* A transaction waits for others that must come before it, or must not read from them;
+ * linked. */
 struct ins_rule {
     ins_txn early;
     uint32_t next;
@@ -46,11 +48,29 @@ struct ins_view_run {
     uint32_t *demands; /* by transaction: of the line, before it ran */
     uint32_t tries, stuck_at; /* at the place where nothing goes on */
     struct ins_rng rng;
+    /* view_within.c: the order is that of the run, and everybody commits in between
+     * these times; INT64_MIN and INT64_MAX where there is none. */
+    bool within;
+    int64_t *begin, *end;
+    int64_t horizon;          /* the first end of those that are next */
+    uint32_t *ban;            /* by transaction: the first in `rule`, or INS_NONE */
+    struct ins_vec_u32 ruled; /* who has rules or bans */
+    uint32_t failed_read;     /* where the last choice failed, or INS_NONE */
+    uint32_t oldest;          /* a repair goes back to this place at most */
+    uint64_t work, most_work;
 };
 
 /* Find sources for all reads of t among those that ran; in rc, ra and cc with what they
  * demand of the line.  False: it cannot run now, and nothing has changed but what is
  * said about the reason. */
 bool ins_view_choose(struct ins_view_run *q, ins_txn t);
+void ins_view_commit(struct ins_view_run *q, ins_txn t);
+/* Take commits back from place `at` on; nobody waits then. */
+void ins_view_go_back(struct ins_view_run *q, uint32_t at);
+/* Run all transactions within their times. */
+bool ins_view_run_within(struct ins_view_run *q);
+/* Of those who wait none can run: go back to a choice that led there, and bar it.
+ * False when there is none. */
+bool ins_view_repair(struct ins_view_run *q);
 
 #endif

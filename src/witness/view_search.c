@@ -74,7 +74,7 @@ static uint32_t heap_pop(struct ins_view_run *q)
 
 /* ---- the run ---- */
 
-static void commit(struct ins_view_run *q, ins_txn t)
+void ins_view_commit(struct ins_view_run *q, ins_txn t)
 {
     const struct ins_script *s = q->s;
     const uint32_t session = s->h->txn_session[t];
@@ -120,8 +120,7 @@ static bool skip_optional(struct ins_view_run *q)
 
 /* ---- going back ---- */
 
-/* Take commits back from place `at` on. */
-static void go_back(struct ins_view_run *q, uint32_t at)
+void ins_view_go_back(struct ins_view_run *q, uint32_t at)
 {
     const struct ins_script *s = q->s;
     while (q->v->order.len >= at) {
@@ -162,7 +161,7 @@ static bool help(struct ins_view_run *q, ins_txn t)
     if (q->rule.failed)
         return false;
     q->after[q->late] = (uint32_t)q->rule.len - 1;
-    go_back(q, q->at[q->late]);
+    ins_view_go_back(q, q->at[q->late]);
     return true;
 }
 
@@ -181,7 +180,7 @@ static bool try_again(struct ins_view_run *q)
     const uint32_t back = 1 + ins_rng_below(&q->rng, most);
     for (size_t i = 0; i < q->waiting.len; i++)
         q->after[q->next[q->waiting.at[i]]] = INS_NONE;
-    go_back(q, back < len ? len - back + 1 : 1);
+    ins_view_go_back(q, back < len ? len - back + 1 : 1);
     return true;
 }
 
@@ -227,7 +226,7 @@ static bool run_all(struct ins_view_run *q)
         const ins_txn t = q->next[session];
         if (ins_view_choose(q, t)) {
             q->next[session]++;
-            commit(q, t);
+            ins_view_commit(q, t);
             step_session(q, session);
             for (size_t i = 0; i < q->waiting.len; i++)
                 heap_push(q, q->waiting.at[i]);
@@ -274,7 +273,7 @@ static void leave_out(struct ins_view_run *q)
         if (q->at[order->at[i]])
             order->at[n++] = order->at[i];
     order->len = n;
-    if (q->forbids != INS_FORBIDS_ONE_RW)
+    if (q->line.n)
         order_by_line(q);
     for (ins_txn t = 1; t < s->h->n_txns; t++)
         for (uint32_t r = s->read_off[t]; !q->at[t] && r < s->read_off[t + 1]; r++)
@@ -357,41 +356,59 @@ static bool init(struct ins_view_run *q)
     q->since = INS_NEW(uint32_t, h->n_sessions);
     q->demands = INS_NEW0(uint32_t, h->n_txns);
     q->repair = INS_NEW0(uint32_t, h->n_txns);
+    q->ban = INS_NEW(uint32_t, h->n_txns);
     q->repairs = 2000 + h->n_txns / 10;
     q->clock = INS_NEW0(uint32_t, cells);
     q->now = INS_NEW0(uint32_t, h->n_sessions);
     q->v->source = INS_NEW(uint32_t, n_reads);
     if (!q->when || !q->at || !q->next || !q->heap || !q->last || !q->previous ||
-        !q->after || !q->since || !q->repair || !q->demands || !q->clock || !q->now ||
-        !q->v->source || !list_writers(q))
+        !q->after || !q->since || !q->repair || !q->ban || !q->demands || !q->clock ||
+        !q->now || !q->v->source || !list_writers(q))
         return false;
     for (ins_txn t = 1; t < h->n_txns; t++) {
         q->when[t] = when(h, t);
-        q->after[t] = INS_NONE;
+        q->after[t] = q->ban[t] = INS_NONE;
     }
     memset(q->since, 0xff, h->n_sessions * sizeof *q->since);
     for (uint64_t r = 0; r < n_reads; r++)
         q->v->source[r] = INS_NONE;
-    return q->forbids == INS_FORBIDS_ONE_RW || init_line(q);
+    return q->forbids == INS_FORBIDS_ONE_RW || q->within || init_line(q);
 }
 
-bool ins_view_search(struct ins_commit_view *v, const struct ins_script *s,
-                     enum ins_forbids forbids, struct ins_limit *limit)
+static bool search(struct ins_commit_view *v, const struct ins_script *s,
+                   enum ins_forbids forbids, bool within, struct ins_limit *limit)
 {
-    struct ins_view_run q = {.s = s, .forbids = forbids, .limit = limit, .v = v};
+    struct ins_view_run q = {
+        .s = s, .forbids = forbids, .limit = limit, .v = v, .within = within};
     *v = (struct ins_commit_view){.s = s, .forbids = forbids};
-    const bool found = init(&q) && run_all(&q);
+    const bool found = init(&q) && (within ? ins_view_run_within(&q) : run_all(&q));
     if (found)
         leave_out(&q);
     void *all[] = {q.when,      q.at,         q.next,    q.heap,    q.value_off,
                    q.value_len, q.key_off,    q.key_len, q.last,    q.previous,
                    q.after,     q.since,      q.repair,  q.demands, q.value_writer,
-                   q.clock,     q.key_writer, q.now,     q.all_off, q.all_writer};
+                   q.clock,     q.key_writer, q.now,     q.all_off, q.all_writer,
+                   q.ban,       q.begin,      q.end};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
     ins_vec_u32_release(&q.waiting);
+    ins_vec_u32_release(&q.ruled);
     ins_vec_rule_release(&q.rule);
     ins_vec_u32_release(&q.known);
     ins_line_release(&q.line);
     return found && ins_view_holds(v, limit);
+}
+
+bool ins_view_search(struct ins_commit_view *v, const struct ins_script *s,
+                     enum ins_forbids forbids, struct ins_limit *limit)
+{
+    return search(v, s, forbids, false, limit);
+}
+
+bool ins_view_within(struct ins_commit_view *v, const struct ins_script *s,
+                     enum ins_forbids forbids, struct ins_limit *limit)
+{
+    *v = (struct ins_commit_view){.s = s, .forbids = forbids};
+    return (forbids == INS_FORBIDS_NON_CAUSAL || forbids == INS_FORBIDS_ONE_RW) &&
+           search(v, s, forbids, true, limit);
 }

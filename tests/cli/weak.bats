@@ -127,3 +127,22 @@ verdicts() {
         [[ $output == *"${row#*:} pass: proved"* ]]
     done
 }
+
+# Stores of cc and psi: nothing stronger holds, and the order of commits must be found.
+@test "few values: views that replicas had, within the times that were recorded" {
+    local few="--ops 4 --dup 1 --txns 10000"
+    # shellcheck disable=SC2086
+    "$INSULA" gen -q --level cc $few --sessions 5 --keys 30 --dup-values 5 --reads 0.1 --seed 3034 -o a.insulab
+    # shellcheck disable=SC2086
+    "$INSULA" gen -q --level cc $few --sessions 10 --keys 2 --dup-values 30 --reads 0.3 --seed 3037 -o b.insulab
+    # shellcheck disable=SC2086
+    "$INSULA" gen -q --level psi $few --sessions 2 --keys 10 --dup-values 10 --reads 0.1 --seed 3049 -o c.insulab
+    # shellcheck disable=SC2086
+    "$INSULA" gen -q --level psi $few --sessions 50 --keys 30 --dup-values 2 --reads 0.9 --seed 5054 -o d.insulab
+    for row in a:cc b:cc c:psi d:psi; do
+        local file=${row%:*}.insulab
+        run -0 "$INSULA" check -q -l "${row#*:}" --timeout 20 --certificate w.cert "$file"
+        run -0 "$INSULA" verify "$file" w.cert
+        [[ $output == *"${row#*:} pass: proved"* ]]
+    done
+}

@@ -44,6 +44,7 @@ struct tally {
     uint64_t hold,
         seen; /* views: levels that hold, and those of them that were found */
     uint64_t view_hold, view_beam; /* the same by the beam, without rc */
+    uint64_t within_hold, within;  /* the same within their times, cc and psi */
 };
 
 static void judge_views(const struct tiny_history *tiny, const struct ins_history *h,
@@ -76,6 +77,11 @@ static void judge_views(const struct tiny_history *tiny, const struct ins_histor
         n->wrong += beam && !hold;
         n->view_hold += hold;
         n->view_beam += beam;
+        ins_view_release(&v);
+        const bool within = ins_view_within(&v, &s, view_rows[i].forbids, NULL);
+        n->wrong += within && !hold;
+        n->within_hold += hold && view_rows[i].base != ORACLE_RA;
+        n->within += within;
         ins_view_release(&v);
     }
     ins_script_release(&s);
@@ -143,7 +149,7 @@ int main(int argc, char **argv)
             judge_views(&tiny, h, holds, &n);
         ins_history_free(h);
     }
-    printf("1..5\n# seed %" PRIu64 ": %" PRIu64 " judged, %" PRIu64 " found\n", seed,
+    printf("1..6\n# seed %" PRIu64 ": %" PRIu64 " judged, %" PRIu64 " found\n", seed,
            n.judged, n.found);
     printf("%s 1 - what is found holds, and what holds is found\n",
            n.wrong ? "not ok" : "ok");
@@ -159,5 +165,9 @@ int main(int argc, char **argv)
            n.view_beam);
     printf("%s 5 - the beam of views finds what holds\n",
            n.view_beam >= n.view_hold / 10 * 9 ? "ok" : "not ok");
+    printf("# views within times: %" PRIu64 " hold, %" PRIu64 " found\n", n.within_hold,
+           n.within);
+    printf("%s 6 - most views are found within times\n",
+           n.within >= n.within_hold / 10 * 8 ? "ok" : "not ok");
     return n.wrong != 0;
 }

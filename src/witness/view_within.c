@@ -1,0 +1,145 @@
+/* view_within.c - a run for cc or psi in which everybody commits within its time.
+ *
+ * The order of commits is that of the run, and nobody runs who began after another that
+ * is left had ended.  Where times are recorded, a store committed in such an order; if
+ * the run had the same, and every session knew no more than it did there, then each
+ * transaction could run, and what it had to learn for that it knew there, too.  So a
+ * run that learns as little as it can goes on for long.  It gets stuck where it chose
+ * the wrong order of transactions that overlap, or the wrong source; that is repaired,
+ * with choices of chance, and not too far back.
+ *
+ * Without times, everybody is given some time around how far its session had come. */
+#include "view_run.h"
+
+enum {
+    TRIES = 20000, /* at one place, and so many for each transaction */
+    TRIES_EACH = 20,
+    ROUNDS = 8,  /* of all sessions that a repair may go back, */
+    MORE = 100,  /* one more for so many tries */
+    AFRESH = 24, /* tries after which what was learned is forgotten */
+    GUESSED = 3, /* rounds of all sessions before and after a guessed time */
+};
+#define WORK (UINT64_C(6) << 20)
+
+static bool set_times(struct ins_view_run *q)
+{
+    const struct ins_history *h = q->s->h;
+    const int64_t guessed = (INT64_C(2) << 24) * GUESSED * h->n_sessions / h->n_txns;
+    q->begin = INS_NEW(int64_t, h->n_txns);
+    q->end = INS_NEW(int64_t, h->n_txns);
+    for (ins_txn t = 0; q->begin && q->end && t < h->n_txns; t++) {
+        q->begin[t] = h->has_times ? h->txn_begin[t] : q->when[t] - guessed;
+        q->end[t] = h->has_times ? h->txn_end[t] : q->when[t] + guessed;
+        if (h->has_times && q->begin[t] == INS_NO_TIME)
+            q->begin[t] = INT64_MIN;
+        if (h->has_times && q->end[t] == INS_NO_TIME)
+            q->end[t] = INT64_MAX;
+    }
+    return q->begin && q->end;
+}
+
+static bool is_left(const struct ins_view_run *q, uint32_t session)
+{
+    return q->next[session] < q->s->h->session_first[session + 1];
+}
+
+/* Sessions whose next one may commit now: q->waiting. */
+static void list_allowed(struct ins_view_run *q)
+{
+    const uint32_t n = q->s->h->n_sessions;
+    q->horizon = INT64_MAX;
+    q->waiting.len = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (is_left(q, i) && q->end[q->next[i]] < q->horizon)
+            q->horizon = q->end[q->next[i]];
+    for (uint32_t i = 0; i < n; i++)
+        if (is_left(q, i) && q->begin[q->next[i]] <= q->horizon)
+            ins_vec_u32_push(&q->waiting, i);
+}
+
+/* Run one of those that may, the earliest that can. */
+static bool run_one(struct ins_view_run *q)
+{
+    uint32_t *session = q->waiting.at;
+    for (size_t i = 0; i < q->waiting.len; i++) {
+        size_t first = i;
+        for (size_t j = i + 1; j < q->waiting.len; j++)
+            if (q->when[q->next[session[j]]] < q->when[q->next[session[first]]])
+                first = j;
+        const uint32_t s = session[first];
+        const ins_txn t = q->next[s];
+        session[first] = session[i];
+        session[i] = s;
+        if (ins_view_choose(q, t)) {
+            ins_view_commit(q, t);
+            q->next[s] = ins_script_next(q->s, s, t + 1);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Leave those out that need not count. */
+static bool skip_optional(struct ins_view_run *q)
+{
+    bool any = false;
+    for (size_t i = 0; i < q->waiting.len; i++) {
+        const uint32_t s = q->waiting.at[i];
+        if (q->s->counts[q->next[s]])
+            continue;
+        q->next[s] = ins_script_next(q->s, s, q->next[s] + 1);
+        any = true;
+    }
+    return any;
+}
+
+static void forget(struct ins_view_run *q)
+{
+    for (size_t i = 0; i < q->ruled.len; i++)
+        q->after[q->ruled.at[i]] = q->ban[q->ruled.at[i]] = INS_NONE;
+    q->ruled.len = q->rule.len = 0;
+}
+
+static bool unstick(struct ins_view_run *q)
+{
+    const uint32_t n = q->s->h->n_sessions, len = (uint32_t)q->v->order.len;
+    if (len > q->stuck_at + n) {
+        q->tries = 0;
+        forget(q);
+    }
+    if (len > q->stuck_at || !q->tries)
+        q->stuck_at = len;
+    if (++q->tries > TRIES || q->tries / TRIES_EACH > q->s->h->n_txns ||
+        q->work > q->most_work)
+        return false;
+    const uint32_t window = n * (ROUNDS + q->tries / MORE);
+    q->oldest = q->stuck_at > window ? q->stuck_at - window : 0;
+    if ((q->tries % 2 && skip_optional(q)) ||
+        (q->tries % AFRESH && ins_view_repair(q)) || skip_optional(q))
+        return true;
+    forget(q);
+    const uint32_t back = q->oldest + ins_rng_below(&q->rng, window);
+    ins_view_go_back(q, back < len ? back + 1 : len + 1);
+    return true;
+}
+
+bool ins_view_run_within(struct ins_view_run *q)
+{
+    const struct ins_history *h = q->s->h;
+    uint64_t steps = 0;
+    if (!set_times(q))
+        return false;
+    q->most_work = WORK + (uint64_t)h->n_txns * (32 + 2 * h->n_sessions);
+    for (uint32_t i = 0; i < h->n_sessions; i++)
+        q->next[i] = ins_script_next(q->s, i, h->session_first[i]);
+    for (;;) {
+        list_allowed(q);
+        if ((!(steps++ & 63) && ins_limit_hit(q->limit)) || q->waiting.failed ||
+            q->v->order.failed)
+            return false;
+        if (!q->waiting.len)
+            return true;
+        if (!run_one(q) && !unstick(q))
+            return false;
+    }
+}
