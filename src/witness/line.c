@@ -62,6 +62,7 @@ static bool find_sets(struct ins_line *l, uint32_t x, uint32_t y)
              d = l->demand.at[d].next_in)
             if (l->pos[l->demand.at[d].from] > l->pos[y])
                 see(l, &l->bwd, l->demand.at[d].from);
+    l->work += l->fwd.len + l->bwd.len;
     l->failed |= l->fwd.failed || l->bwd.failed;
     return !l->failed && l->fwd.len < MOST && l->bwd.len < MOST;
 }
@@ -123,6 +124,29 @@ bool ins_line_add(struct ins_line *l, uint32_t x, uint32_t y)
     }
     l->out[x] = l->in[y] = (uint32_t)l->demand.len - 1;
     return true;
+}
+
+uint32_t ins_line_why(struct ins_line *l, uint32_t x, uint32_t y)
+{
+    struct ins_vec_u32 *latest = &l->places; /* on the way to each that was found */
+    l->epoch++;
+    l->fwd.len = latest->len = 0;
+    see(l, &l->fwd, x);
+    ins_vec_u32_push(latest, 0);
+    for (size_t i = 0; i < l->fwd.len && i < MOST && !latest->failed; i++)
+        for (uint32_t d = l->out[l->fwd.at[i]]; d != INS_NONE;
+             d = l->demand.at[d].next_out) {
+            const uint32_t v = l->demand.at[d].to;
+            const uint32_t last = latest->at[i] < d ? d : latest->at[i];
+            if (v == y)
+                return last;
+            if (l->pos[v] >= l->pos[y] || l->mark[v] == l->epoch)
+                continue;
+            see(l, &l->fwd, v);
+            ins_vec_u32_push(latest, last);
+        }
+    l->failed |= l->fwd.failed || latest->failed;
+    return INS_NONE;
 }
 
 void ins_line_undo(struct ins_line *l, size_t n)

@@ -23,7 +23,8 @@ struct ins_line {
     uint32_t *mark, epoch;
     struct ins_vec_u64 move; /* thing << 32 | where it was */
     struct ins_vec_u32 fwd, bwd, places;
-    bool failed; /* memory */
+    uint64_t work; /* things that were looked at */
+    bool failed;   /* memory */
 };
 
 /* pos is to be filled by the caller.  False when there is no memory; to be released in
@@ -34,6 +35,9 @@ void ins_line_release(struct ins_line *l);
 /* Demand that x be before y.  False when that would close a cycle, or moves too much:
  * then nothing has changed. */
 bool ins_line_add(struct ins_line *l, uint32_t x, uint32_t y);
+/* The latest demand on a way from x to y, which is as short as any; INS_NONE when there
+ * is no way, or none that is found soon. */
+uint32_t ins_line_why(struct ins_line *l, uint32_t x, uint32_t y);
 /* Take demands back until n are left. */
 void ins_line_undo(struct ins_line *l, size_t n);
 

@@ -38,6 +38,14 @@ static void blame(struct ins_view_run *q, uint32_t r, ins_txn w, ins_txn c)
     q->late = c;
 }
 
+static bool is_banned(const struct ins_view_run *q, ins_txn t, ins_txn c)
+{
+    for (uint32_t i = q->ban[t]; i != INS_NONE; i = q->rule.at[i].next)
+        if (q->rule.at[i].early == c)
+            return true;
+    return false;
+}
+
 /* ---- rc, ra ---- */
 
 /* The last writer of k before t in its session, INS_INIT when there is none. */
@@ -164,32 +172,22 @@ static bool is_known(const struct ins_view_run *q, ins_txn t)
     return q->now[q->s->h->txn_session[t]] >= t;
 }
 
-/* The latest of session `session` among the writers [*lo, end) of a key that is known
- * and committed; *lo moves to those of the next session. */
-static ins_txn latest_of_session(const struct ins_view_run *q, uint32_t *lo,
-                                 uint32_t end)
+/* The latest of one session, that of the writer at *lo of a key, that is known and
+ * committed; *lo moves to the writers of the next session. */
+static ins_txn latest_of_session(const struct ins_view_run *q, uint32_t *lo)
 {
-    const struct ins_history *h = q->s->h;
-    const uint32_t session = h->txn_session[q->all_writer[*lo]];
+    const uint32_t session = q->s->h->txn_session[q->all_writer[*lo]];
     const uint32_t first = *lo;
-    uint32_t hi = end, a = first;
+    const ins_txn now = q->now[session];
+    uint32_t hi = *lo = q->all_end[first], a = first;
     while (a < hi) {
         const uint32_t mid = a + (hi - a) / 2;
-        if (q->all_writer[mid] <= q->now[session])
+        if (q->all_writer[mid] <= now)
             a = mid + 1;
         else
             hi = mid;
     }
-    const uint32_t known = a;
-    for (hi = end; a < hi;) {
-        const uint32_t mid = a + (hi - a) / 2;
-        if (q->all_writer[mid] < h->session_first[session + 1])
-            a = mid + 1;
-        else
-            hi = mid;
-    }
-    *lo = a;
-    for (uint32_t i = known; i > first; i--)
+    for (uint32_t i = a; i > first; i--)
         if (q->at[q->all_writer[i - 1]])
             return q->all_writer[i - 1];
     return INS_INIT;
@@ -206,7 +204,7 @@ static ins_txn latest_known(const struct ins_view_run *q, ins_key k)
     }
     ins_txn best = INS_INIT;
     for (uint32_t lo = q->all_off[k]; n > SCAN && lo < q->all_off[k + 1];) {
-        const ins_txn t = latest_of_session(q, &lo, q->all_off[k + 1]);
+        const ins_txn t = latest_of_session(q, &lo);
         best = q->at[t] > q->at[best] ? t : best;
     }
     return best;
@@ -222,14 +220,6 @@ static uint64_t growth(const struct ins_view_run *q, ins_txn c)
         if (clock[i] > q->now[i])
             sum += clock[i] - (q->now[i] ? q->now[i] : q->s->h->session_first[i] - 1);
     return sum;
-}
-
-static bool is_banned(const struct ins_view_run *q, ins_txn t, ins_txn c)
-{
-    for (uint32_t i = q->ban[t]; i != INS_NONE; i = q->rule.at[i].next)
-        if (q->rule.at[i].early == c)
-            return true;
-    return false;
 }
 
 /* A writer of the value that is later than `after`, and adds little. */
@@ -308,7 +298,7 @@ static ins_txn list_known(struct ins_view_run *q, ins_key k)
     ins_txn best = INS_INIT;
     q->known.len = 0;
     for (uint32_t lo = q->all_off[k]; lo < q->all_off[k + 1];) {
-        const ins_txn w = latest_of_session(q, &lo, q->all_off[k + 1]);
+        const ins_txn w = latest_of_session(q, &lo);
         if (w == INS_INIT)
             continue;
         ins_vec_u32_push(&q->known, w);
@@ -333,8 +323,10 @@ static bool demand_after_known(struct ins_view_run *q, ins_txn c)
     return true;
 }
 
-static bool try_source(struct ins_view_run *q, ins_txn c)
+static bool try_source(struct ins_view_run *q, ins_txn t, ins_txn c)
 {
+    if (is_banned(q, t, c))
+        return false;
     const size_t mark = q->line.demand.len;
     if (demand_after_known(q, c))
         return true;
@@ -370,21 +362,21 @@ static uint32_t list_unknown(const struct ins_view_run *q, struct ins_access wha
 
 /* A source for a read of `what` when `latest`, the latest known writer of the key, has
  * another value: one that is later already, one that is known, or any. */
-static ins_txn choose_moved(struct ins_view_run *q, struct ins_access what,
+static ins_txn choose_moved(struct ins_view_run *q, ins_txn t, struct ins_access what,
                             ins_txn latest)
 {
     ins_txn best[CHOICES];
     const uint32_t n = list_unknown(q, what, best);
     for (uint32_t i = 0; i < n; i++)
         if (q->line.pos[best[i]] > q->line.pos[latest] && !pass_over(q) &&
-            try_source(q, best[i]))
+            try_source(q, t, best[i]))
             return best[i];
     for (size_t i = 0; i < q->known.len; i++)
         if (value_of(q->s, q->known.at[i], what.key) == what.value && !pass_over(q) &&
-            try_source(q, q->known.at[i]))
+            try_source(q, t, q->known.at[i]))
             return q->known.at[i];
     for (uint32_t i = 0; i < n; i++)
-        if (try_source(q, best[i]))
+        if (try_source(q, t, best[i]))
             return best[i];
     return INS_NONE;
 }
@@ -396,20 +388,30 @@ static bool resolve_reads(struct ins_view_run *q, ins_txn t, bool *again)
     for (uint32_t r = s->read_off[t]; r < s->read_off[t + 1]; r++) {
         const struct ins_access what = s->read[r];
         const ins_txn latest = list_known(q, what.key), old = q->v->source[r];
-        if (old != INS_NONE && try_source(q, old))
+        if (old != INS_NONE && try_source(q, t, old))
             continue;
         ins_txn c = latest;
-        if (value_of(s, c, what.key) != what.value || !try_source(q, c))
-            c = choose_moved(q, what, latest);
+        if (value_of(s, c, what.key) != what.value || !try_source(q, t, c))
+            c = choose_moved(q, t, what, latest);
+        q->v->source[r] = c;
+        if (c == INS_NONE)
+            blame(q, r, latest, INS_NONE);
         if (c == INS_NONE || q->known.failed)
             return false;
-        q->v->source[r] = c;
         if (c != INS_INIT && !is_known(q, c)) {
             join(q, c);
             *again = true;
         }
     }
     return true;
+}
+
+/* Those that ran have a place in the line, in this order at first. */
+static bool join_line(struct ins_view_run *q, ins_txn t)
+{
+    const ins_txn before = q->last[q->s->h->txn_session[t]];
+    q->line.pos[t] = (uint32_t)q->v->order.len + 1;
+    return before == INS_INIT || ins_line_add(&q->line, before, t);
 }
 
 static bool choose_known(struct ins_view_run *q, ins_txn t)
@@ -419,7 +421,7 @@ static bool choose_known(struct ins_view_run *q, ins_txn t)
     const uint32_t session = h->txn_session[t];
     const size_t before = q->line.demand.len;
     uint32_t rounds = 4 + s->read_off[t + 1] - s->read_off[t];
-    bool ok = true;
+    bool ok = !q->within || join_line(q, t);
     memset(q->now, 0, h->n_sessions * sizeof *q->now);
     if (q->last[session] != INS_INIT)
         join(q, q->last[session]);
@@ -458,8 +460,7 @@ bool ins_view_choose(struct ins_view_run *q, ins_txn t)
     q->demands[t] = (uint32_t)q->line.demand.len;
     if (!is_ready(q, t))
         return false;
-    if (q->forbids == INS_FORBIDS_ONE_RW || q->within)
-        return choose_causal(q, t);
-    return q->forbids == INS_FORBIDS_NON_CAUSAL ? choose_known(q, t)
-                                                : choose_each(q, t);
+    if (q->forbids == INS_FORBIDS_NON_MONOTONIC || q->forbids == INS_FORBIDS_FRACTURED)
+        return choose_each(q, t);
+    return q->line.n ? choose_known(q, t) : choose_causal(q, t);
 }

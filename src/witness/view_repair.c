@@ -115,6 +115,49 @@ static void doubt_order(struct ins_view_run *q, struct fix *f, struct ins_access
     }
 }
 
+/* ---- with a line ---- */
+
+/* The line has c before w: whose reads demand that? */
+static void doubt_demand(struct ins_view_run *q, struct fix *f, ins_txn c, ins_txn w)
+{
+    const uint32_t d = ins_line_why(&q->line, c, w);
+    const ins_txn *order = q->v->order.at;
+    size_t lo = 0, hi = q->v->order.len; /* the first whose demands begin after d */
+    while (d != INS_NONE && lo < hi) {
+        const size_t mid = lo + (hi - lo) / 2;
+        if (q->demands[order[mid]] <= d)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    if (!lo)
+        return;
+    const ins_txn t = order[lo - 1];
+    const struct ins_demanded why = q->line.demand.at[d];
+    offer(q, f, true, why.to != t ? why.to : why.from, t);
+}
+
+/* A read of t needs a writer of its value after all that are known: q->known. */
+static void doubt_line(struct ins_view_run *q, struct fix *f, ins_txn t)
+{
+    const uint32_t value = q->s->read[q->failed_read].value;
+    const uint32_t n = q->value_len[value];
+    for (size_t j = 0; j < q->known.len; j++) {
+        const ins_txn w = q->known.at[j];
+        bool in_the_way = false;
+        for (uint32_t i = 0; i < n && i < LATER; i++) {
+            const ins_txn c = q->value_writer[q->value_off[value] + n - 1 - i];
+            if (c == w || q->line.pos[c] > q->line.pos[w])
+                continue;
+            in_the_way = true;
+            if (!knows(q, w, c))
+                doubt_demand(q, f, c, w);
+        }
+        if (in_the_way)
+            doubt_known(q, f, t, w);
+    }
+}
+
 bool ins_view_repair(struct ins_view_run *q)
 {
     struct fix f = {0};
@@ -126,6 +169,10 @@ bool ins_view_repair(struct ins_view_run *q)
             q->failed_read == INS_NONE || q->early == INS_INIT)
             continue;
         const ins_txn w = q->early;
+        if (q->line.n) {
+            doubt_line(q, &f, t);
+            continue;
+        }
         doubt_order(q, &f, q->s->read[q->failed_read], w);
         doubt_known(q, &f, t, w);
     }

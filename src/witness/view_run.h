@@ -37,6 +37,7 @@ struct ins_view_run {
     /* all writers of each key, by transaction */
     uint32_t *all_off;
     ins_txn *all_writer;
+    uint32_t *all_end; /* by place in all_writer: where those of its session end */
     /* Why the last choice failed: `late` should have come after `early`; or INS_NONE.
      */
     ins_txn early, late;
@@ -48,8 +49,9 @@ struct ins_view_run {
     uint32_t *demands; /* by transaction: of the line, before it ran */
     uint32_t tries, stuck_at; /* at the place where nothing goes on */
     struct ins_rng rng;
-    /* view_within.c: the order is that of the run, and everybody commits in between
-     * these times; INT64_MIN and INT64_MAX where there is none. */
+    /* view_within.c: everybody commits in between these times; INT64_MIN and INT64_MAX
+     * where there is none.  The order is that of the run, or a line of those that ran,
+     * at first in that order. */
     bool within;
     int64_t *begin, *end;
     int64_t horizon;          /* the first end of those that are next */

@@ -27,6 +27,12 @@ enum {
     MOST_CELLS = 1 << 27, /* of clocks: 512 MB */
 };
 
+enum how {
+    ALL,         /* one after another */
+    WITHIN,      /* within their times */
+    WITHIN_LINE, /* the same with a line */
+};
+
 /* ---- time ---- */
 
 /* The middle of t's time; without times, how far its session had come. */
@@ -294,8 +300,9 @@ static bool list_writers(struct ins_view_run *q)
     q->value_writer = INS_NEW(ins_txn, n);
     q->key_writer = INS_NEW(ins_txn, n);
     q->all_writer = INS_NEW(ins_txn, n);
+    q->all_end = INS_NEW(uint32_t, n);
     if (!q->value_off || !q->value_len || !q->key_off || !q->key_len || !q->all_off ||
-        !q->value_writer || !q->key_writer || !q->all_writer)
+        !q->value_writer || !q->key_writer || !q->all_writer || !q->all_end)
         return false;
     for (uint32_t w = 0; w < n; w++) {
         q->value_off[s->write[w].value + 1]++;
@@ -311,6 +318,14 @@ static bool list_writers(struct ins_view_run *q)
     for (ins_txn t = 1; t < s->h->n_txns; t++)
         for (uint32_t w = s->write_off[t]; w < s->write_off[t + 1]; w++)
             q->all_writer[q->all_off[s->write[w].key + 1]++] = t;
+    for (ins_key k = 0; k < n_keys; k++)
+        for (uint32_t i = q->all_off[k + 1], end = i; i-- > q->all_off[k];) {
+            const uint32_t *session = s->h->txn_session;
+            if (i + 1 < q->all_off[k + 1] &&
+                session[q->all_writer[i]] != session[q->all_writer[i + 1]])
+                end = i + 1;
+            q->all_end[i] = end;
+        }
     return true;
 }
 
@@ -336,7 +351,7 @@ static bool init_line(struct ins_view_run *q)
     return true;
 }
 
-static bool init(struct ins_view_run *q)
+static bool init(struct ins_view_run *q, enum how how)
 {
     const struct ins_history *h = q->s->h;
     const bool clocks =
@@ -372,23 +387,26 @@ static bool init(struct ins_view_run *q)
     memset(q->since, 0xff, h->n_sessions * sizeof *q->since);
     for (uint64_t r = 0; r < n_reads; r++)
         q->v->source[r] = INS_NONE;
-    return q->forbids == INS_FORBIDS_ONE_RW || q->within || init_line(q);
+    if (how == ALL)
+        return q->forbids == INS_FORBIDS_ONE_RW || init_line(q);
+    return how == WITHIN || ins_line_init(&q->line, h->n_txns);
 }
 
 static bool search(struct ins_commit_view *v, const struct ins_script *s,
-                   enum ins_forbids forbids, bool within, struct ins_limit *limit)
+                   enum ins_forbids forbids, enum how how, struct ins_limit *limit)
 {
     struct ins_view_run q = {
-        .s = s, .forbids = forbids, .limit = limit, .v = v, .within = within};
+        .s = s, .forbids = forbids, .limit = limit, .v = v, .within = how != ALL};
     *v = (struct ins_commit_view){.s = s, .forbids = forbids};
-    const bool found = init(&q) && (within ? ins_view_run_within(&q) : run_all(&q));
+    const bool found =
+        init(&q, how) && (how == ALL ? run_all(&q) : ins_view_run_within(&q));
     if (found)
         leave_out(&q);
     void *all[] = {q.when,      q.at,         q.next,    q.heap,    q.value_off,
                    q.value_len, q.key_off,    q.key_len, q.last,    q.previous,
                    q.after,     q.since,      q.repair,  q.demands, q.value_writer,
                    q.clock,     q.key_writer, q.now,     q.all_off, q.all_writer,
-                   q.ban,       q.begin,      q.end};
+                   q.all_end,   q.ban,        q.begin,   q.end};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
     ins_vec_u32_release(&q.waiting);
@@ -402,13 +420,21 @@ static bool search(struct ins_commit_view *v, const struct ins_script *s,
 bool ins_view_search(struct ins_commit_view *v, const struct ins_script *s,
                      enum ins_forbids forbids, struct ins_limit *limit)
 {
-    return search(v, s, forbids, false, limit);
+    return search(v, s, forbids, ALL, limit);
 }
 
 bool ins_view_within(struct ins_commit_view *v, const struct ins_script *s,
                      enum ins_forbids forbids, struct ins_limit *limit)
 {
+    /* Where many sessions share few keys, a line has to move too much. */
+    const bool crowded = ins_script_span(s, 1) <= s->h->n_sessions;
     *v = (struct ins_commit_view){.s = s, .forbids = forbids};
-    return (forbids == INS_FORBIDS_NON_CAUSAL || forbids == INS_FORBIDS_ONE_RW) &&
-           search(v, s, forbids, true, limit);
+    if (forbids == INS_FORBIDS_ONE_RW)
+        return search(v, s, forbids, WITHIN, limit);
+    if (forbids != INS_FORBIDS_NON_CAUSAL)
+        return false;
+    if (search(v, s, forbids, crowded ? WITHIN : WITHIN_LINE, limit))
+        return true;
+    ins_view_release(v);
+    return search(v, s, forbids, crowded ? WITHIN_LINE : WITHIN, limit);
 }

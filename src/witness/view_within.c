@@ -8,7 +8,10 @@
  * the wrong order of transactions that overlap, or the wrong source; that is repaired,
  * with choices of chance, and not too far back.
  *
- * Without times, everybody is given some time around how far its session had come. */
+ * Without times, sessions take turns, and one that cannot run waits for some of them.
+ *
+ * In cc the order of the run is not yet that of commits, if there is a line: that takes
+ * what the axioms demand, and knows whose reads demanded it. */
 #include "view_run.h"
 
 enum {
@@ -17,30 +20,54 @@ enum {
     ROUNDS = 8,  /* of all sessions that a repair may go back, */
     MORE = 100,  /* one more for so many tries */
     AFRESH = 24, /* tries after which what was learned is forgotten */
-    GUESSED = 3, /* rounds of all sessions before and after a guessed time */
+    /* Rounds of all sessions that one may wait without times: */
+    IMPATIENT = 10, /* in the order of the run, */
+    PATIENT = 40,   /* with a line */
 };
 #define WORK (UINT64_C(6) << 20)
 
 static bool set_times(struct ins_view_run *q)
 {
     const struct ins_history *h = q->s->h;
-    const int64_t guessed = (INT64_C(2) << 24) * GUESSED * h->n_sessions / h->n_txns;
     q->begin = INS_NEW(int64_t, h->n_txns);
     q->end = INS_NEW(int64_t, h->n_txns);
     for (ins_txn t = 0; q->begin && q->end && t < h->n_txns; t++) {
-        q->begin[t] = h->has_times ? h->txn_begin[t] : q->when[t] - guessed;
-        q->end[t] = h->has_times ? h->txn_end[t] : q->when[t] + guessed;
-        if (h->has_times && q->begin[t] == INS_NO_TIME)
+        q->begin[t] = h->has_times ? h->txn_begin[t] : INS_NO_TIME;
+        q->end[t] = h->has_times ? h->txn_end[t] : INS_NO_TIME;
+        if (q->begin[t] == INS_NO_TIME)
             q->begin[t] = INT64_MIN;
-        if (h->has_times && q->end[t] == INS_NO_TIME)
+        if (q->end[t] == INS_NO_TIME)
             q->end[t] = INT64_MAX;
     }
     return q->begin && q->end;
 }
 
+/* The next one of a session after t.  Without times it is due in a round of all
+ * sessions, and must not wait for too many. */
+static void step_session(struct ins_view_run *q, uint32_t session, ins_txn t)
+{
+    const struct ins_history *h = q->s->h;
+    const int64_t round = h->n_sessions, now = (int64_t)q->v->order.len;
+    const ins_txn next = ins_script_next(q->s, session, t);
+    q->next[session] = next;
+    if (h->has_times || next == h->session_first[session + 1])
+        return;
+    q->when[next] = now + (now ? round : session);
+    q->end[next] = now + round * (q->line.n ? PATIENT : IMPATIENT);
+}
+
 static bool is_left(const struct ins_view_run *q, uint32_t session)
 {
     return q->next[session] < q->s->h->session_first[session + 1];
+}
+
+/* May t commit now? */
+static bool is_allowed(const struct ins_view_run *q, ins_txn t)
+{
+    const int64_t now = (int64_t)q->v->order.len;
+    if (q->s->h->has_times)
+        return q->begin[t] <= q->horizon;
+    return now < q->horizon || q->end[t] <= now;
 }
 
 /* Sessions whose next one may commit now: q->waiting. */
@@ -53,7 +80,7 @@ static void list_allowed(struct ins_view_run *q)
         if (is_left(q, i) && q->end[q->next[i]] < q->horizon)
             q->horizon = q->end[q->next[i]];
     for (uint32_t i = 0; i < n; i++)
-        if (is_left(q, i) && q->begin[q->next[i]] <= q->horizon)
+        if (is_left(q, i) && is_allowed(q, q->next[i]))
             ins_vec_u32_push(&q->waiting, i);
 }
 
@@ -72,7 +99,7 @@ static bool run_one(struct ins_view_run *q)
         session[i] = s;
         if (ins_view_choose(q, t)) {
             ins_view_commit(q, t);
-            q->next[s] = ins_script_next(q->s, s, t + 1);
+            step_session(q, s, t + 1);
             return true;
         }
     }
@@ -87,7 +114,7 @@ static bool skip_optional(struct ins_view_run *q)
         const uint32_t s = q->waiting.at[i];
         if (q->s->counts[q->next[s]])
             continue;
-        q->next[s] = ins_script_next(q->s, s, q->next[s] + 1);
+        step_session(q, s, q->next[s] + 1);
         any = true;
     }
     return any;
@@ -110,7 +137,7 @@ static bool unstick(struct ins_view_run *q)
     if (len > q->stuck_at || !q->tries)
         q->stuck_at = len;
     if (++q->tries > TRIES || q->tries / TRIES_EACH > q->s->h->n_txns ||
-        q->work > q->most_work)
+        q->work + q->line.work > q->most_work)
         return false;
     const uint32_t window = n * (ROUNDS + q->tries / MORE);
     q->oldest = q->stuck_at > window ? q->stuck_at - window : 0;
@@ -131,7 +158,7 @@ bool ins_view_run_within(struct ins_view_run *q)
         return false;
     q->most_work = WORK + (uint64_t)h->n_txns * (32 + 2 * h->n_sessions);
     for (uint32_t i = 0; i < h->n_sessions; i++)
-        q->next[i] = ins_script_next(q->s, i, h->session_first[i]);
+        step_session(q, i, h->session_first[i]);
     for (;;) {
         list_allowed(q);
         if ((!(steps++ & 63) && ins_limit_hit(q->limit)) || q->waiting.failed ||

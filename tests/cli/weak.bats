@@ -129,7 +129,7 @@ verdicts() {
 }
 
 # Stores of cc and psi: nothing stronger holds, and the order of commits must be found.
-@test "few values: views that replicas had, within the times that were recorded" {
+@test "few values: views that replicas had, within the times that were recorded or without" {
     local few="--ops 4 --dup 1 --txns 10000"
     # shellcheck disable=SC2086
     "$INSULA" gen -q --level cc $few --sessions 5 --keys 30 --dup-values 5 --reads 0.1 --seed 3034 -o a.insulab
@@ -139,7 +139,11 @@ verdicts() {
     "$INSULA" gen -q --level psi $few --sessions 2 --keys 10 --dup-values 10 --reads 0.1 --seed 3049 -o c.insulab
     # shellcheck disable=SC2086
     "$INSULA" gen -q --level psi $few --sessions 50 --keys 30 --dup-values 2 --reads 0.9 --seed 5054 -o d.insulab
-    for row in a:cc b:cc c:psi d:psi; do
+    # shellcheck disable=SC2086
+    "$INSULA" gen -q --level cc $few --sessions 10 --keys 10 --dup-values 100 --reads 0.7 --no-times --seed 4040 -o e.insulab
+    # shellcheck disable=SC2086
+    "$INSULA" gen -q --level cc $few --sessions 50 --keys 10 --dup-values 2 --reads 0.5 --no-times --seed 3046 -o f.insulab
+    for row in a:cc b:cc c:psi d:psi e:cc f:cc; do
         local file=${row%:*}.insulab
         run -0 "$INSULA" check -q -l "${row#*:}" --timeout 20 --certificate w.cert "$file"
         run -0 "$INSULA" verify "$file" w.cert
