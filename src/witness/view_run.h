@@ -52,8 +52,11 @@ struct ins_view_run {
     /* view_within.c: everybody commits in between these times; INT64_MIN and INT64_MAX
      * where there is none.  The order is that of the run, or a line of those that ran,
      * at first in that order. */
-    bool within;
+    bool within, near; /* near: repairs do not go back far */
     int64_t *begin, *end;
+    int64_t round;            /* about how long all sessions take for one each */
+    int64_t *score;           /* by session: of its next one, the least runs first */
+    uint32_t *wanted;         /* psi, by value: by how many of those that may run */
     int64_t horizon;          /* the first end of those that are next */
     uint32_t *ban;            /* by transaction: the first in `rule`, or INS_NONE */
     struct ins_vec_u32 ruled; /* who has rules or bans */

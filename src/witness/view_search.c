@@ -28,9 +28,10 @@ enum {
 };
 
 enum how {
-    ALL,         /* one after another */
-    WITHIN,      /* within their times */
-    WITHIN_LINE, /* the same with a line */
+    ALL = 0,    /* one after another */
+    WITHIN = 1, /* within their times, */
+    LINE = 2,   /* and with a line, */
+    NEAR = 4,   /* and with repairs nearby */
 };
 
 /* ---- time ---- */
@@ -351,7 +352,7 @@ static bool init_line(struct ins_view_run *q)
     return true;
 }
 
-static bool init(struct ins_view_run *q, enum how how)
+static bool init(struct ins_view_run *q, unsigned how)
 {
     const struct ins_history *h = q->s->h;
     const bool clocks =
@@ -389,14 +390,15 @@ static bool init(struct ins_view_run *q, enum how how)
         q->v->source[r] = INS_NONE;
     if (how == ALL)
         return q->forbids == INS_FORBIDS_ONE_RW || init_line(q);
-    return how == WITHIN || ins_line_init(&q->line, h->n_txns);
+    return !(how & LINE) || ins_line_init(&q->line, h->n_txns);
 }
 
 static bool search(struct ins_commit_view *v, const struct ins_script *s,
-                   enum ins_forbids forbids, enum how how, struct ins_limit *limit)
+                   enum ins_forbids forbids, unsigned how, struct ins_limit *limit)
 {
-    struct ins_view_run q = {
-        .s = s, .forbids = forbids, .limit = limit, .v = v, .within = how != ALL};
+    struct ins_view_run q = {.s = s, .forbids = forbids, .limit = limit, .v = v};
+    q.within = how & WITHIN;
+    q.near = how & NEAR;
     *v = (struct ins_commit_view){.s = s, .forbids = forbids};
     const bool found =
         init(&q, how) && (how == ALL ? run_all(&q) : ins_view_run_within(&q));
@@ -406,7 +408,8 @@ static bool search(struct ins_commit_view *v, const struct ins_script *s,
                    q.value_len, q.key_off,    q.key_len, q.last,    q.previous,
                    q.after,     q.since,      q.repair,  q.demands, q.value_writer,
                    q.clock,     q.key_writer, q.now,     q.all_off, q.all_writer,
-                   q.all_end,   q.ban,        q.begin,   q.end};
+                   q.all_end,   q.ban,        q.begin,   q.end,     q.score,
+                   q.wanted};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
     ins_vec_u32_release(&q.waiting);
@@ -426,15 +429,22 @@ bool ins_view_search(struct ins_commit_view *v, const struct ins_script *s,
 bool ins_view_within(struct ins_commit_view *v, const struct ins_script *s,
                      enum ins_forbids forbids, struct ins_limit *limit)
 {
-    /* Where many sessions share few keys, a line has to move too much. */
+    /* Where many sessions share few keys, a wrong order shows soon, and a line has to
+     * move too much. */
     const bool crowded = ins_script_span(s, 1) <= s->h->n_sessions;
+    unsigned first = WITHIN | LINE | NEAR, second = WITHIN;
     *v = (struct ins_commit_view){.s = s, .forbids = forbids};
-    if (forbids == INS_FORBIDS_ONE_RW)
-        return search(v, s, forbids, WITHIN, limit);
-    if (forbids != INS_FORBIDS_NON_CAUSAL)
+    if (forbids == INS_FORBIDS_ONE_RW) {
+        first = crowded ? WITHIN | NEAR : WITHIN;
+        second = first ^ NEAR;
+    } else if (forbids != INS_FORBIDS_NON_CAUSAL) {
         return false;
-    if (search(v, s, forbids, crowded ? WITHIN : WITHIN_LINE, limit))
+    } else if (crowded) {
+        first = WITHIN;
+        second = WITHIN | LINE;
+    }
+    if (search(v, s, forbids, first, limit))
         return true;
     ins_view_release(v);
-    return search(v, s, forbids, crowded ? WITHIN_LINE : WITHIN, limit);
+    return search(v, s, forbids, second, limit);
 }

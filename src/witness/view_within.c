@@ -15,14 +15,17 @@
 #include "view_run.h"
 
 enum {
-    TRIES = 20000, /* at one place, and so many for each transaction */
-    TRIES_EACH = 20,
-    ROUNDS = 8,  /* of all sessions that a repair may go back, */
-    MORE = 100,  /* one more for so many tries */
-    AFRESH = 24, /* tries after which what was learned is forgotten */
-    /* Rounds of all sessions that one may wait without times: */
-    IMPATIENT = 10, /* in the order of the run, */
-    PATIENT = 40,   /* with a line */
+    TRIES = 20000,   /* at one place, */
+    TRIES_EACH = 20, /* and so many for each transaction */
+    /* How far a repair goes back: */
+    NEAR_ROUNDS = 2,  /* rounds of all sessions, */
+    NEAR_USES = 6,    /* and until each key is used so often; */
+    NEAR_MORE = 1000, /* with a line, as far again for so many tries; */
+    FAR_ROUNDS = 8,   /* or more rounds, */
+    FAR_MORE = 100,   /* and another for so many tries */
+    AFRESH = 24,      /* tries after which what was learned is forgotten */
+    IMPATIENT = 10,   /* rounds that one may wait without times, by the run, */
+    PATIENT = 40,     /* or with a line */
 };
 #define WORK (UINT64_C(6) << 20)
 
@@ -39,7 +42,18 @@ static bool set_times(struct ins_view_run *q)
         if (q->end[t] == INS_NO_TIME)
             q->end[t] = INT64_MAX;
     }
-    return q->begin && q->end;
+    if (!q->begin || !q->end)
+        return false;
+    q->round = h->n_sessions;
+    if (!h->has_times)
+        return true;
+    int64_t first = INT64_MAX, last = INT64_MIN;
+    for (ins_txn t = 1; t < h->n_txns; t++) {
+        first = q->when[t] < first ? q->when[t] : first;
+        last = q->when[t] > last ? q->when[t] : last;
+    }
+    q->round = last > first ? (last - first) / h->n_txns * h->n_sessions : 0;
+    return true;
 }
 
 /* The next one of a session after t.  Without times it is due in a round of all
@@ -84,14 +98,72 @@ static void list_allowed(struct ins_view_run *q)
             ins_vec_u32_push(&q->waiting, i);
 }
 
-/* Run one of those that may, the earliest that can. */
+/* ---- who runs first ---- */
+
+/* What t leaves behind of key k: a value, or INS_NONE. */
+static uint32_t value_after(const struct ins_script *s, ins_txn t, ins_key k)
+{
+    for (uint32_t w = s->write_off[t]; w < s->write_off[t + 1]; w++)
+        if (s->write[w].key == k)
+            return s->write[w].value;
+    return INS_NONE;
+}
+
+static uint32_t current_value(const struct ins_view_run *q, ins_key k)
+{
+    const uint32_t n = q->key_len[k];
+    return n ? value_after(q->s, q->key_writer[q->key_off[k] + n - 1], k)
+             : q->s->initial[k];
+}
+
+/* In psi one that reads and writes a key needs its latest version. */
+static void count_wanted(struct ins_view_run *q, ins_txn t, uint32_t by)
+{
+    const struct ins_script *s = q->s;
+    for (uint32_t r = s->read_off[t]; r < s->read_off[t + 1]; r++)
+        if (value_after(s, t, s->read[r].key) != INS_NONE)
+            q->wanted[s->read[r].value] += by;
+}
+
+/* Its time; later if it overwrites what others want, earlier if it writes that. */
+static int64_t score(struct ins_view_run *q, ins_txn t)
+{
+    const struct ins_script *s = q->s;
+    int64_t weight = 0;
+    count_wanted(q, t, UINT32_MAX);
+    for (uint32_t w = s->write_off[t]; w < s->write_off[t + 1]; w++) {
+        const uint32_t old = current_value(q, s->write[w].key);
+        if (old != s->write[w].value)
+            weight += 2 * (int64_t)q->wanted[old] - q->wanted[s->write[w].value];
+    }
+    count_wanted(q, t, 1);
+    return q->when[t] + weight * (q->round / 2);
+}
+
+static void score_all(struct ins_view_run *q)
+{
+    const uint32_t *session = q->waiting.at;
+    const size_t n = q->waiting.len;
+    const bool versions = q->forbids == INS_FORBIDS_ONE_RW;
+    for (size_t i = 0; versions && i < n; i++)
+        count_wanted(q, q->next[session[i]], 1);
+    for (size_t i = 0; i < n; i++) {
+        const ins_txn t = q->next[session[i]];
+        q->score[session[i]] = versions ? score(q, t) : q->when[t];
+    }
+    for (size_t i = 0; versions && i < n; i++)
+        count_wanted(q, q->next[session[i]], UINT32_MAX);
+}
+
+/* Run the first that can of those that may. */
 static bool run_one(struct ins_view_run *q)
 {
     uint32_t *session = q->waiting.at;
+    score_all(q);
     for (size_t i = 0; i < q->waiting.len; i++) {
         size_t first = i;
         for (size_t j = i + 1; j < q->waiting.len; j++)
-            if (q->when[q->next[session[j]]] < q->when[q->next[session[first]]])
+            if (q->score[session[j]] < q->score[session[first]])
                 first = j;
         const uint32_t s = session[first];
         const ins_txn t = q->next[s];
@@ -105,6 +177,8 @@ static bool run_one(struct ins_view_run *q)
     }
     return false;
 }
+
+/* ---- repairs ---- */
 
 /* Leave those out that need not count. */
 static bool skip_optional(struct ins_view_run *q)
@@ -127,6 +201,17 @@ static void forget(struct ins_view_run *q)
     q->ruled.len = q->rule.len = 0;
 }
 
+/* How far a repair may go back. */
+static uint32_t window(const struct ins_view_run *q)
+{
+    const uint64_t n = q->s->h->n_sessions;
+    uint64_t far = n * (FAR_ROUNDS + q->tries / FAR_MORE);
+    if (q->near)
+        far = (n * NEAR_ROUNDS + ins_script_span(q->s, NEAR_USES)) *
+              (q->line.n ? 1 + q->tries / NEAR_MORE : 1);
+    return far < q->stuck_at ? (uint32_t)far : q->stuck_at;
+}
+
 static bool unstick(struct ins_view_run *q)
 {
     const uint32_t n = q->s->h->n_sessions, len = (uint32_t)q->v->order.len;
@@ -139,13 +224,12 @@ static bool unstick(struct ins_view_run *q)
     if (++q->tries > TRIES || q->tries / TRIES_EACH > q->s->h->n_txns ||
         q->work + q->line.work > q->most_work)
         return false;
-    const uint32_t window = n * (ROUNDS + q->tries / MORE);
-    q->oldest = q->stuck_at > window ? q->stuck_at - window : 0;
+    q->oldest = q->stuck_at - window(q);
     if ((q->tries % 2 && skip_optional(q)) ||
         (q->tries % AFRESH && ins_view_repair(q)) || skip_optional(q))
         return true;
     forget(q);
-    const uint32_t back = q->oldest + ins_rng_below(&q->rng, window);
+    const uint32_t back = q->oldest + ins_rng_below(&q->rng, window(q) + 1);
     ins_view_go_back(q, back < len ? back + 1 : len + 1);
     return true;
 }
@@ -154,7 +238,9 @@ bool ins_view_run_within(struct ins_view_run *q)
 {
     const struct ins_history *h = q->s->h;
     uint64_t steps = 0;
-    if (!set_times(q))
+    q->score = INS_NEW(int64_t, h->n_sessions);
+    q->wanted = INS_NEW0(uint32_t, q->s->n_values);
+    if (!set_times(q) || !q->score || !q->wanted)
         return false;
     q->most_work = WORK + (uint64_t)h->n_txns * (32 + 2 * h->n_sessions);
     for (uint32_t i = 0; i < h->n_sessions; i++)
