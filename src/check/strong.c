@@ -204,13 +204,6 @@ static enum ins_status decide_level(const struct ins_history *h, enum ins_level 
     return INS_OK;
 }
 
-static enum ins_status check_level(const struct ins_history *h, enum ins_level level,
-                                   const struct ins_strong_options *o,
-                                   struct ins_result *r, struct ins_error *err)
-{
-    return decide_level(h, level, o, ALL_SEARCH, r, err);
-}
-
 /* The certificate says so when all levels are decided. */
 static void imply(struct ins_result *r, enum ins_level level, enum ins_level by)
 {
@@ -341,8 +334,7 @@ static void find_witnesses(const struct ins_history *h, bool quick,
     struct ins_script s = {0};
     const uint64_t n = count_candidates(h);
     /* A script knows plain reads of values; it would run past those out of a set. */
-    if (h->has_lists || h->statements.n || !h->n_ambiguous ||
-        (!quick && !has_many(h, n)))
+    if (h->has_lists || h->statements.n || !has_many(h, n))
         return;
     const uint64_t few = h->has_times ? SOME_WITH_TIMES : SOME_CANDIDATES;
     const bool some = n <= few * h->n_ops;
@@ -363,6 +355,32 @@ static void find_witnesses(const struct ins_history *h, bool quick,
             break;
     }
     ins_script_release(&s);
+}
+
+/* Values repeat, each a few times only: the engine has the last word, but when it has
+ * not decided soon, a witness by value may be easier to find. */
+static bool try_witness(const struct ins_history *h, enum ins_level level,
+                        const struct ins_strong_options *o, struct ins_result *r)
+{
+    struct ins_script s = {0};
+    if (!h->n_ambiguous || h->has_lists || h->statements.n ||
+        has_many(h, count_candidates(h)) || !wants_witness(h, r, level))
+        return false;
+    const bool found =
+        look_first(h, level, o, SOME_SEARCH, r) && wants_witness(h, r, level) &&
+        ins_script_init(&s, h, false, o->limit) && find_witness(&s, level, true, o, r);
+    ins_script_release(&s);
+    return found;
+}
+
+static enum ins_status check_level(const struct ins_history *h, enum ins_level level,
+                                   const struct ins_strong_options *o,
+                                   struct ins_result *r, struct ins_error *err)
+{
+    const enum ins_verdict before = r->level[level].verdict;
+    if (try_witness(h, level, o, r) || r->level[level].verdict != before)
+        return INS_OK;
+    return decide_level(h, level, o, ALL_SEARCH, r, err);
 }
 
 /* `many`: reads have so many candidates that the engine had better not be asked soon.

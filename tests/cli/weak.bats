@@ -110,7 +110,7 @@ verdicts() {
 
 # What is kept of a window has been looked at from beyond the next use of most keys; where
 # sessions are many and keys few, steps that have nothing to do with each other have one order.
-@test "few values: many keys with and without times, and one key for fifty sessions" {
+@test "few values: many keys with and without times, and few keys for fifty sessions" {
     local many="--ops 4 --dup 1 --sessions 5 --keys 100"
     # shellcheck disable=SC2086
     "$INSULA" gen -q --level pc $many --dup-values 2 --txns 10000 --reads 0.3 --seed 1080 -o a.insulab
@@ -120,7 +120,11 @@ verdicts() {
         --reads 0.3 --seed 1083 -o c.insulab
     "$INSULA" gen -q --level pc --ops 4 --dup 1 --sessions 5 --keys 1000 --dup-values 2 --txns 10000 \
         --no-times --seed 1027 -o d.insulab
-    for row in a:pc b:si c:pc d:pc; do
+    "$INSULA" gen -q --level ser --ops 4 --dup 1 --sessions 50 --keys 10 --dup-values 3 --txns 1500 \
+        --seed 1 -o e.insulab
+    "$INSULA" gen -q --level si --ops 4 --dup 1 --sessions 50 --keys 300 --dup-values 30 --txns 3000 \
+        --reads 0.3 --seed 7065 -o f.insulab
+    for row in a:pc b:si c:pc d:pc e:ser f:si; do
         local file=${row%:*}.insulab
         run -0 "$INSULA" check -q -l "${row#*:}" --timeout 20 --certificate w.cert "$file"
         run -0 "$INSULA" verify "$file" w.cert
