@@ -389,7 +389,7 @@ static bool look_for_view(struct ins_commit_view *v, const struct ins_script *s,
                           enum ins_forbids forbids, bool many, struct ins_limit *limit)
 {
     *v = (struct ins_commit_view){0};
-    if ((many || s->h->has_times) && ins_view_within(v, s, forbids, limit))
+    if (many && ins_view_within(v, s, forbids, limit))
         return true;
     ins_view_release(v);
     if (many && forbids == INS_FORBIDS_ONE_RW &&

@@ -54,7 +54,6 @@ struct ins_view_run {
      * at first in that order. */
     bool within, near; /* near: repairs do not go back far */
     int64_t *begin, *end;
-    int64_t round;            /* about how long all sessions take for one each */
     int64_t *score;           /* by session: of its next one, the least runs first */
     uint32_t *wanted;         /* psi, by value: by how many of those that may run */
     int64_t horizon;          /* the first end of those that are next */

@@ -29,6 +29,21 @@ enum {
 };
 #define WORK (UINT64_C(6) << 20)
 
+/* By time, as places in the order of all: that is what a score is counted in. */
+static bool rank_by_time(struct ins_view_run *q)
+{
+    const uint32_t n = q->s->h->n_txns;
+    struct ins_timed *by = INS_NEW(struct ins_timed, n);
+    for (ins_txn t = 0; by && t < n; t++)
+        by[t] = (struct ins_timed){q->when[t], t};
+    if (by)
+        ins_timed_sort(by, n);
+    for (uint32_t i = 0; by && i < n; i++)
+        q->when[by[i].t] = i;
+    ins_free(by);
+    return by != NULL;
+}
+
 static bool set_times(struct ins_view_run *q)
 {
     const struct ins_history *h = q->s->h;
@@ -42,18 +57,7 @@ static bool set_times(struct ins_view_run *q)
         if (q->end[t] == INS_NO_TIME)
             q->end[t] = INT64_MAX;
     }
-    if (!q->begin || !q->end)
-        return false;
-    q->round = h->n_sessions;
-    if (!h->has_times)
-        return true;
-    int64_t first = INT64_MAX, last = INT64_MIN;
-    for (ins_txn t = 1; t < h->n_txns; t++) {
-        first = q->when[t] < first ? q->when[t] : first;
-        last = q->when[t] > last ? q->when[t] : last;
-    }
-    q->round = last > first ? (last - first) / h->n_txns * h->n_sessions : 0;
-    return true;
+    return q->begin && q->end && (!h->has_times || rank_by_time(q));
 }
 
 /* The next one of a session after t.  Without times it is due in a round of all
@@ -137,7 +141,7 @@ static int64_t score(struct ins_view_run *q, ins_txn t)
             weight += 2 * (int64_t)q->wanted[old] - q->wanted[s->write[w].value];
     }
     count_wanted(q, t, 1);
-    return q->when[t] + weight * (q->round / 2);
+    return q->when[t] + weight * (q->s->h->n_sessions + 1) / 2;
 }
 
 static void score_all(struct ins_view_run *q)
