@@ -390,7 +390,12 @@ static bool init(struct ins_view_run *q, unsigned how)
         q->v->source[r] = INS_NONE;
     if (how == ALL)
         return q->forbids == INS_FORBIDS_ONE_RW || init_line(q);
-    return !(how & LINE) || ins_line_init(&q->line, h->n_txns);
+    if (!(how & LINE))
+        return true;
+    const bool ok = ins_line_init(&q->line, h->n_txns);
+    if (ok)
+        memset(q->line.pos, 0, h->n_txns * sizeof *q->line.pos);
+    return ok;
 }
 
 static bool search(struct ins_commit_view *v, const struct ins_script *s,
