@@ -29,9 +29,10 @@
 
 enum {
     WORK = 160 * 1000 * 1000, /* sessions to look at, beside those of a straight run */
-    NARROW = 4,               /* states, as a rule, of a long history */
+    NARROW = 6,               /* states, as a rule, of a long history */
     NARROW_SHORT = 24,        /* and of a short one */
     SHORT = 80 * 1000,        /* states, transactions and all */
+    ENDING = 40,              /* rounds before the end, it is as in a short one */
     WIDE = 4096,              /* where it gets stuck */
     ANY_STEP = 27,            /* from so many times the usual on, every step is tried */
     APART = 32,               /* steps between saved places */
@@ -563,6 +564,11 @@ static struct ins_beam *run_all(struct search *q)
             continue;
         }
         q->steps++;
+        if (q->steps + (uint64_t)ENDING * q->round > q->outlook.total &&
+            q->narrow < NARROW_SHORT) {
+            q->narrow = NARROW_SHORT;
+            q->width = q->width > q->narrow ? q->width : q->narrow;
+        }
         if (q->steps > q->stuck_at)
             q->most_work += q->straight;
         if (q->width > q->narrow && q->steps > q->stuck_at + UINT64_C(2) * APART)

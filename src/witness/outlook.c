@@ -10,6 +10,8 @@ enum {
     FAR = 4 * UNIT, /* from here on it weighs no more than in proportion */
     HARD = 30,      /* weight of a read that is left */
     HARD_UNTIMED = 100,
+    HARD_LONG = 10, /* where there is time to fall behind ... */
+    LONG = 10000,   /* ... in so many transactions */
     BEHIND = 64,    /* weight of a transaction more than the others have left */
     WAIT_UNMET = 6, /* half steps to wait, for a value that is not there */
     WAIT_READ = 3,  /* and for each that must be there at the same time */
@@ -42,7 +44,7 @@ bool ins_outlook_init(struct ins_outlook *o)
     }
     if ((uint64_t)most * h->n_sessions > UINT32_MAX)
         return false;
-    o->hard = o->rank ? HARD : HARD_UNTIMED;
+    o->hard = !o->rank ? HARD_UNTIMED : h->n_txns < LONG ? HARD : HARD_LONG;
     o->term = INS_NEW0(int64_t, h->n_sessions);
     o->unmet = INS_NEW0(uint32_t, h->n_sessions);
     o->first = INS_NEW0(uint32_t, h->n_keys);
