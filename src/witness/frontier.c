@@ -44,7 +44,6 @@ enum {
     AHEAD = 2,                /* transactions of a session that may touch the same */
     DEPTH = 3,                /* of who waits for whom */
 };
-#define DEAD INS_WAITS_FOREVER
 
 struct made { /* how a state came about */
     uint32_t parent, step;
@@ -313,7 +312,7 @@ static void want_writers(struct search *q, const uint32_t *state, uint32_t sessi
     for (uint32_t r = s->read_off[t]; r < s->read_off[t + 1]; r++) {
         const struct ins_access a = s->read[r];
         if ((state[q->value + a.key] & ~INS_BUSY) == a.value ||
-            ins_waits_for(&q->waits, state, a.value, session, q->steps) == DEAD)
+            !ins_waits_can_end(&q->waits, state, a.value, session, q->steps))
             continue;
         const struct ins_near n = q->waits.near[a.value];
         if (n.first != INS_NONE)

@@ -112,25 +112,22 @@ static void look_up(struct ins_waits *w, const uint32_t *at, uint32_t value,
     w->work += n_sessions / 4;
 }
 
-int64_t ins_waits_for(struct ins_waits *w, const uint32_t *at, uint32_t value,
-                      uint32_t session, uint64_t now)
+static bool is_other(const struct ins_waits *w, const uint32_t *at, ins_txn t,
+                     uint32_t session)
 {
-    const uint32_t *of = w->s->h->txn_session;
+    return !has_run(w, at, t) && w->s->h->txn_session[t] != session;
+}
+
+bool ins_waits_can_end(struct ins_waits *w, const uint32_t *at, uint32_t value,
+                       uint32_t session, uint64_t now)
+{
     const struct ins_near *n = &w->near[value];
-    for (bool fresh = false;; fresh = true) {
-        const bool old = now > n->since + w->round / 4 || n->since > now + w->round;
-        if (!fresh && old) {
-            look_up(w, at, value, now);
-            continue;
-        }
-        if (!has_run(w, at, n->first) && of[n->first] != session)
-            return expected(w, at, n->first, now);
-        if (!has_run(w, at, n->second) && of[n->second] != session)
-            return expected(w, at, n->second, now);
-        if (fresh)
-            return INS_WAITS_FOREVER;
-        look_up(w, at, value, now);
-    }
+    const bool old = now > n->since + w->round / 4 || n->since > now + w->round;
+    if (!old &&
+        (is_other(w, at, n->first, session) || is_other(w, at, n->second, session)))
+        return true;
+    look_up(w, at, value, now);
+    return is_other(w, at, n->first, session) || is_other(w, at, n->second, session);
 }
 
 /* The earliest begins of two writers of the value that have not run, of different

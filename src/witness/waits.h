@@ -1,4 +1,4 @@
-/* waits.h - how long until somebody writes a value that a session needs?
+/* waits.h - who will write a value that a session needs?
  *
  * Sessions stand where `at` says: by session, its next transaction << 1, | 1 when it
  * has begun.  A search asks about many states that are close together, so the nearest
@@ -30,16 +30,14 @@ struct ins_waits {
     uint64_t work;                     /* sessions looked at */
 };
 
-#define INS_WAITS_FOREVER INT64_MAX
-
 /* False when it takes too much memory; to be released in any case.  s, round and rank
  * are set. */
 bool ins_waits_init(struct ins_waits *w, struct ins_limit *limit);
 void ins_waits_release(struct ins_waits *w);
-/* In how many steps from step `now` on another session will have written the value, if
- * all go on evenly.  w->near[value] says who then. */
-int64_t ins_waits_for(struct ins_waits *w, const uint32_t *at, uint32_t value,
-                      uint32_t session, uint64_t now);
+/* Will another session write the value, after step `now`?  Then w->near[value] says who
+ * comes next, if all go on evenly. */
+bool ins_waits_can_end(struct ins_waits *w, const uint32_t *at, uint32_t value,
+                       uint32_t session, uint64_t now);
 /* A value that is not the current one: will nobody write it any more, though somebody
  * still has to read it? */
 bool ins_waits_is_lost(struct ins_waits *w, const uint32_t *at, uint32_t value,

@@ -11,6 +11,16 @@ verdicts() {
         jq -r '[.histories[0].levels[].verdict] | join(" ")'
 }
 
+# FILE:LEVEL ...: each holds soon, and its certificate proves it.
+all_proved() {
+    for row in "$@"; do
+        local file=${row%:*}.insulab
+        run -0 "$INSULA" check -q -l "${row#*:}" --timeout 20 --certificate w.cert "$file"
+        run -0 "$INSULA" verify "$file" w.cert
+        [[ $output == *"${row#*:} pass: proved"* ]]
+    done
+}
+
 @test "a million anomalous reads are counted, and a hundred of a kind are listed" {
     awk 'BEGIN { for (t = 0; t < 100000; t++) for (i = 0; i < 10; i++)
         printf "r(%d,%d,%d,%d)\n", i, 1000 + t, t % 10, t }' >many.txt
@@ -124,12 +134,7 @@ verdicts() {
         --seed 1 -o e.insulab
     "$INSULA" gen -q --level si --ops 4 --dup 1 --sessions 50 --keys 300 --dup-values 30 --txns 3000 \
         --reads 0.3 --seed 7065 -o f.insulab
-    for row in a:pc b:si c:pc d:pc e:ser f:si; do
-        local file=${row%:*}.insulab
-        run -0 "$INSULA" check -q -l "${row#*:}" --timeout 20 --certificate w.cert "$file"
-        run -0 "$INSULA" verify "$file" w.cert
-        [[ $output == *"${row#*:} pass: proved"* ]]
-    done
+    all_proved a:pc b:si c:pc d:pc e:ser f:si
 }
 
 # Stores of cc and psi: nothing stronger holds, and the order of commits must be found.
@@ -147,10 +152,5 @@ verdicts() {
     "$INSULA" gen -q --level cc $few --sessions 10 --keys 10 --dup-values 100 --reads 0.7 --no-times --seed 4040 -o e.insulab
     # shellcheck disable=SC2086
     "$INSULA" gen -q --level cc $few --sessions 50 --keys 10 --dup-values 2 --reads 0.5 --no-times --seed 3046 -o f.insulab
-    for row in a:cc b:cc c:psi d:psi e:cc f:cc; do
-        local file=${row%:*}.insulab
-        run -0 "$INSULA" check -q -l "${row#*:}" --timeout 20 --certificate w.cert "$file"
-        run -0 "$INSULA" verify "$file" w.cert
-        [[ $output == *"${row#*:} pass: proved"* ]]
-    done
+    all_proved a:cc b:cc c:psi d:psi e:cc f:cc
 }
