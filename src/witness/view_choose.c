@@ -4,6 +4,8 @@
 enum {
     CHOICES = 8, /* sources that are compared */
     SCAN = 64,   /* writers that are looked at one by one */
+    TESTS = 400, /* of sources for one transaction, in the order of the run */
+    MOST_READS = 64,
 };
 
 /* ---- writers ---- */
@@ -95,15 +97,16 @@ static bool demand_source(struct ins_view_run *q, ins_txn t, uint32_t r, uint32_
            (c != INS_INIT && ins_line_add(&q->line, own, c));
 }
 
-/* Would read r be from c without any move? */
-static bool fits_now(struct ins_view_run *q, ins_txn t, uint32_t r, uint32_t first,
-                     uint32_t end)
+/* Would read r be from its source without any move?  Without a line the order is that
+ * of the run. */
+static bool fits_now(const struct ins_view_run *q, ins_txn t, uint32_t r,
+                     uint32_t first, uint32_t end)
 {
     const struct ins_script *s = q->s;
-    const uint32_t *pos = q->line.pos;
+    const uint32_t *pos = q->line.n ? q->line.pos : q->at;
     const ins_txn c = q->v->source[r];
     const bool atomic = q->forbids == INS_FORBIDS_FRACTURED;
-    if (pos[c] > pos[t])
+    if (q->line.n && pos[c] > pos[t])
         return false;
     for (uint32_t o = first; o < end; o++) {
         const ins_txn from = q->v->source[o];
@@ -147,6 +150,52 @@ static bool choose_each(struct ins_view_run *q, ins_txn t)
             ins_line_undo(&q->line, before);
             return false;
         }
+    }
+    return true;
+}
+
+/* Some read of t has no source because its session wrote the key after all of them. */
+static void blame_own(struct ins_view_run *q, ins_txn t)
+{
+    const struct ins_script *s = q->s;
+    if (q->forbids != INS_FORBIDS_FRACTURED)
+        return;
+    for (uint32_t r = s->read_off[t]; r < s->read_off[t + 1]; r++) {
+        const ins_txn c = writer_back(q, s->read[r], 0);
+        const ins_txn own = last_own(q, t, s->read[r].key);
+        if (c != INS_NONE && q->at[c] < q->at[own]) {
+            blame(q, r, own, c);
+            return;
+        }
+    }
+}
+
+/* The order is that of the run: from the last read to the first, the latest writer that
+ * fits with those of the later ones; back to another for the later one where none
+ * does. */
+static bool choose_in_order(struct ins_view_run *q, ins_txn t)
+{
+    const struct ins_script *s = q->s;
+    const uint32_t first = s->read_off[t], end = s->read_off[t + 1];
+    uint32_t back[MOST_READS], r = end, budget = TESTS;
+    if (end - first > MOST_READS)
+        return false;
+    for (bool down = true; r > first || !down;) {
+        if (down)
+            back[--r - first] = 0;
+        bool found = false;
+        while (!found && budget--) {
+            q->v->source[r] = writer_back(q, s->read[r], back[r - first]++);
+            if (q->v->source[r] == INS_NONE)
+                break;
+            found = fits_now(q, t, r, r + 1, end) && !pass_over(q);
+        }
+        if (!found && (r + 1 == end || budget >= TESTS)) {
+            blame_own(q, t);
+            return false;
+        }
+        r += !found;
+        down = found;
     }
     return true;
 }
@@ -461,6 +510,6 @@ bool ins_view_choose(struct ins_view_run *q, ins_txn t)
     if (!is_ready(q, t))
         return false;
     if (q->forbids == INS_FORBIDS_NON_MONOTONIC || q->forbids == INS_FORBIDS_FRACTURED)
-        return choose_each(q, t);
+        return q->line.n ? choose_each(q, t) : choose_in_order(q, t);
     return q->line.n ? choose_known(q, t) : choose_causal(q, t);
 }

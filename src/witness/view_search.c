@@ -32,6 +32,7 @@ enum how {
     WITHIN = 1, /* within their times, */
     LINE = 2,   /* and with a line, */
     NEAR = 4,   /* and with repairs nearby */
+    RUN = 8,    /* one after another, and the order is that of the run */
 };
 
 /* ---- time ---- */
@@ -406,7 +407,7 @@ static bool search(struct ins_commit_view *v, const struct ins_script *s,
     q.near = how & NEAR;
     *v = (struct ins_commit_view){.s = s, .forbids = forbids};
     const bool found =
-        init(&q, how) && (how == ALL ? run_all(&q) : ins_view_run_within(&q));
+        init(&q, how) && (q.within ? ins_view_run_within(&q) : run_all(&q));
     if (found)
         leave_out(&q);
     void *all[] = {q.when,      q.at,         q.next,    q.heap,    q.value_off,
@@ -428,6 +429,11 @@ static bool search(struct ins_commit_view *v, const struct ins_script *s,
 bool ins_view_search(struct ins_commit_view *v, const struct ins_script *s,
                      enum ins_forbids forbids, struct ins_limit *limit)
 {
+    if (forbids == INS_FORBIDS_NON_MONOTONIC || forbids == INS_FORBIDS_FRACTURED) {
+        if (search(v, s, forbids, RUN, limit))
+            return true;
+        ins_view_release(v);
+    }
     return search(v, s, forbids, ALL, limit);
 }
 
