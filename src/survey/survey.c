@@ -479,13 +479,21 @@ static bool is_covered(const struct survey *s, const struct ins_anomaly *a)
     return false;
 }
 
+/* What the checkers of the weak levels find: patterns, and of lists G0 and G1c. */
+static bool is_of_weak_level(const struct ins_anomaly *a)
+{
+    return (a->kind >= INS_CYCLIC_CO && a->kind <= INS_CONFLICT_CM) ||
+           ((a->kind == INS_G0 || a->kind == INS_G1C) &&
+            !ins_model_of(a->breaks).versions);
+}
+
 /* Does a finding of a weak level break rr, which implies none of them, too?  Its orders
  * follow from reads; rr takes all of them but rows that queries missed. */
 static bool breaks_items(const struct survey *s, const struct ins_anomaly *a,
                          enum ins_level rr)
 {
     const struct ins_model m = ins_model_of(rr);
-    if (a->kind < INS_CYCLIC_CO || a->kind > INS_CONFLICT_CM || !m.sessions ||
+    if (!is_of_weak_level(a) || !m.sessions ||
         (ins_model_of(a->breaks).real_time && !m.real_time))
         return false;
     for (uint32_t i = 0; i < a->n_ops; i++)
