@@ -389,7 +389,7 @@ static bool look_for_view(struct ins_commit_view *v, const struct ins_script *s,
                           enum ins_forbids forbids, bool many, struct ins_limit *limit)
 {
     *v = (struct ins_commit_view){0};
-    if (many && ins_view_within(v, s, forbids, limit))
+    if (many && ins_view_within(v, s, forbids, true, limit))
         return true;
     ins_view_release(v);
     if (many && forbids == INS_FORBIDS_ONE_RW &&
@@ -397,6 +397,9 @@ static bool look_for_view(struct ins_commit_view *v, const struct ins_script *s,
         return true;
     ins_view_release(v);
     if (ins_view_search(v, s, forbids, limit))
+        return true;
+    ins_view_release(v);
+    if (many && ins_view_within(v, s, forbids, false, limit))
         return true;
     ins_view_release(v);
     return many && ins_view_beam(v, s, forbids, limit);

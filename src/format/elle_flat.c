@@ -28,12 +28,18 @@ enum {
     SAW_PAIR_VECTOR = 4, /* [a [...]] */
     SAW_VECTOR = 8,      /* of another length */
     SAW_SET = 16,
-    SAW_MAP = 32
+    SAW_MAP = 32,
+    SAW_PAIR_SET = 64 /* [a #{...}] */
 };
 
 static bool is_vector(const struct ins_elle_lex *x)
 {
     return x->p < x->end && (*x->p == '[' || (*x->p == '(' && !x->json));
+}
+
+static bool is_set(const struct ins_elle_lex *x)
+{
+    return x->end - x->p > 1 && x->p[0] == '#' && x->p[1] == '{';
 }
 
 /* Past the vector at p.  `second` may be NULL; else it is where the second element
@@ -64,6 +70,8 @@ static uint8_t look_at_vector(struct ins_elle_reader *r)
     if (len != 2)
         return SAW_VECTOR;
     x->p = second;
+    if (is_set(x))
+        return SAW_PAIR_SET;
     if (!is_vector(x))
         return SAW_PAIR;
     if (!measure(x, &inner, NULL))
@@ -79,17 +87,13 @@ static uint8_t look_at(struct ins_elle_reader *r, const char *value)
     const char *const back = x->p;
     uint8_t saw = SAW_SCALAR;
     x->p = value;
-    while (!x->json && x->p < x->end && *x->p == '^') {
-        x->p++;
-        if (!ins_elle_skip_form(x))
-            return 0;
-        ins_elle_space(x);
-    }
+    if (!x->json && !ins_elle_skip_tags(x))
+        return 0;
     if (is_vector(x)) {
         saw = look_at_vector(r);
     } else if (x->p < x->end && *x->p == '{') {
         saw = SAW_MAP;
-    } else if (x->end - x->p > 1 && x->p[0] == '#' && x->p[1] == '{') {
+    } else if (is_set(x)) {
         saw = SAW_SET;
     }
     x->p = back;
@@ -217,8 +221,9 @@ bool ins_elle_decide(struct ins_elle_reader *r)
             r, &s->other,
             "operations as the value, such as [[:r 1 nil] [:w 2 3]], "
             "or :f :read, :write or :cas");
-    if ((s->write & SAW_SCALAR) && !s->cas &&
-        (s->read & (SAW_SET | SAW_VECTOR | SAW_PAIR)))
+    if (!s->cas &&
+        (((s->write & SAW_SCALAR) && (s->read & (SAW_SET | SAW_VECTOR | SAW_PAIR))) ||
+         (s->read & SAW_PAIR_SET)))
         return refuse_model(r, &s->first, "comments",
                             "record transactions of [:w id 1] and [:r id value]");
     r->flat = flat_of(s);

@@ -169,7 +169,9 @@ static bool read_missing(struct ins_elle_reader *r, uint32_t txn, uint32_t id,
     return true;
 }
 
-/* A set was read, its elements being up to `close`; with '\0' it is empty. */
+/* A set was read, its elements being up to `close`; with '\0' it is empty.  That is one
+ * read: what it misses comes first, so that nothing follows from the order of its
+ * elements, as it would for who saw a write and missed another later on. */
 static bool take_set(struct ins_elle_reader *r, uint32_t txn, struct ins_lit key,
                      uint32_t id, char close)
 {
@@ -181,13 +183,12 @@ static bool take_set(struct ins_elle_reader *r, uint32_t txn, struct ins_lit key
         struct ins_lit element = {0}, pair = {0};
         good = ins_elle_literal(x, "an element of a set", &element) &&
                ins_elle_pair(x, key, element, &pair);
-        if (!good)
-            break;
-        ins_builder_read(r->b, txn, pair, true_lit());
-        if (ins_literals_add(&shown, pair) == INS_NONE)
+        if (good && ins_literals_add(&shown, pair) == INS_NONE)
             x->st = ins_nomem(x->err, "a set");
     }
     good = good && x->st == INS_OK && read_missing(r, txn, id, &shown);
+    for (uint32_t i = 0; good && i < shown.map.len; i++)
+        ins_builder_read(r->b, txn, ins_literals_at(&shown, i), true_lit());
     ins_string_map_release(&shown.map);
     return good;
 }

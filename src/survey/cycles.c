@@ -46,6 +46,7 @@ struct ins_survey_graph {
     struct ins_links in;
     struct ins_components now_in; /* with the edges that count now */
     uint64_t purse;               /* work that is left for shorter cycles */
+    bool weak;                    /* as in shapes.h */
     /* the component that is looked at */
     uint32_t c;
     enum ins_suffix suffix;
@@ -139,12 +140,13 @@ uint32_t ins_survey_graph_component(const struct ins_survey_graph *g, ins_txn t)
 }
 
 struct ins_survey_graph *ins_survey_graph_new(const struct ins_survey_facts *f,
-                                              struct ins_limit *limit)
+                                              bool weak, struct ins_limit *limit)
 {
     struct ins_survey_graph *g = INS_NEW0(struct ins_survey_graph, 1);
     if (!g)
         return NULL;
     g->f = f;
+    g->weak = weak;
     g->limit = limit;
     g->purse = LEAST_PURSE + f->h->n_ops / 4;
     bool ok = ins_links_init(&g->in, f, limit);
@@ -234,7 +236,7 @@ static bool is_possible(const struct ins_survey_graph *g, struct ins_shape s)
     const uint32_t n = g->now_in.first[g->c + 1] - g->now_in.first[g->c];
     const unsigned needed = ins_suffix_needs[s.suffix];
     if ((needed && !(g->types & needed)) ||
-        (p->new_ww && s.suffix != INS_REALTIME && !(g->types & INS_ARC(INS_ARC_WW))) ||
+        (ins_shape_is_new(s) && !(g->types & INS_ARC(INS_ARC_WW))) ||
         (!ins_shape_is_pair(s) && n < ins_shape_edges(s)))
         return false;
     if (!ins_shape_has_rw(s))
@@ -310,7 +312,7 @@ static bool take_path(const struct ins_survey_graph *g, const struct visit *visi
 }
 
 /* Who read a version of a list missed all that follow: an RW and the WW behind it on
- * the same list are one RW. */
+ * the same list are one RW, unless that leads back to the reader itself. */
 static void merge_missed(const struct ins_survey_facts *f, struct ins_vec_arc *cycle)
 {
     for (size_t i = 0; cycle->len > 1 && i < cycle->len;) {
@@ -318,7 +320,7 @@ static void merge_missed(const struct ins_survey_facts *f, struct ins_vec_arc *c
         struct ins_survey_arc *a = &cycle->at[i];
         const struct ins_survey_arc *b = &cycle->at[next];
         if (a->type != INS_RW || b->type != INS_WW || b->what == INS_NONE ||
-            f->parent[b->what] != a->version) {
+            f->parent[b->what] != a->version || a->from == b->to) {
             i++;
             continue;
         }
@@ -704,7 +706,7 @@ static void turn_cycle(const struct ins_survey_graph *g, struct ins_vec_arc *cyc
 bool ins_survey_graph_cycle(struct ins_survey_graph *g, uint32_t c, enum ins_kind kind,
                             enum ins_suffix suffix, struct ins_vec_arc *cycle)
 {
-    struct quest q = {.shape = {kind, suffix}};
+    struct quest q = {.shape = {kind, suffix, g->weak}};
     if (g->c != c)
         look_at(g, c);
     g->work = 0;

@@ -18,9 +18,10 @@ INS_VEC(arc, struct ins_survey_arc);
 struct ins_survey_graph;
 
 /* The graph of all facts; NULL when memory or the limit ends it, or it would be much
- * larger than the history. */
+ * larger than the history.  `weak`: cycles that a weak level forbids are looked for,
+ * too. */
 struct ins_survey_graph *ins_survey_graph_new(const struct ins_survey_facts *f,
-                                              struct ins_limit *limit);
+                                              bool weak, struct ins_limit *limit);
 void ins_survey_graph_free(struct ins_survey_graph *g);
 
 /* Components of the graph with the edges that `suffix` allows: WW, WR and RW, with
@@ -33,8 +34,8 @@ uint32_t ins_survey_graph_component(const struct ins_survey_graph *g, ins_txn t)
 
 /* A short cycle of this kind in component c that needs an edge of the suffix's sort.
  *   G0         WW
- *   G1c        WW and WR
- *   G-single   one RW, and a WW or RT: else a weak level forbids it
+ *   G1c        WR, and a WW or RT, else a weak level forbids it: see `weak`
+ *   G-single   one RW, and the same
  *   LongFork   each RW follows a WR, and no two RW meet
  *   G-nonadjacent  more than one RW, no two of which meet
  *   G2-item    two RW meet, other than those of a lost update

@@ -69,13 +69,13 @@ bool ins_shape_has_rw(struct ins_shape s)
 }
 
 /* Where one of the two is SO or RT, there is one other: no two RW, and no WR or RW
- * beside a new WW. */
+ * beside a new WW, if there has to be one. */
 bool ins_shape_is_pair(struct ins_shape s)
 {
     if (ins_patterns[s.kind].edges > 3)
         return false;
     return s.suffix == INS_PLAIN || s.kind == INS_G0 ||
-           (s.suffix == INS_REALTIME && s.kind != INS_G2_ITEM);
+           ((s.suffix == INS_REALTIME || s.weak) && s.kind != INS_G2_ITEM);
 }
 
 size_t ins_shape_edges(struct ins_shape s)
@@ -94,12 +94,17 @@ static unsigned close_circle(unsigned met)
     return met;
 }
 
+bool ins_shape_is_new(struct ins_shape s)
+{
+    return ins_patterns[s.kind].new_ww && s.suffix != INS_REALTIME && !s.weak;
+}
+
 bool ins_shape_closes(struct ins_shape s, unsigned met)
 {
     const struct ins_pattern *p = &ins_patterns[s.kind];
     met = close_circle(met);
     if ((s.suffix != INS_PLAIN && !(met & INS_MET_NEEDED)) || met & p->never ||
-        (p->new_ww && s.suffix != INS_REALTIME && !(met & INS_MET_NEW_WW)))
+        (ins_shape_is_new(s) && !(met & INS_MET_NEW_WW)))
         return false;
     for (size_t i = 0; i < sizeof p->wants / sizeof *p->wants; i++)
         if (p->wants[i] && !(met & p->wants[i]))

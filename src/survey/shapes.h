@@ -11,6 +11,7 @@
 struct ins_shape {
     enum ins_kind kind;
     enum ins_suffix suffix; /* INS_PLAIN, INS_PROCESS or INS_REALTIME */
+    bool weak; /* also what a weak level would tell, by a name of its own */
 };
 
 /* What a path has met. */
@@ -36,7 +37,7 @@ struct ins_pattern {
     unsigned without;
     unsigned never;
     unsigned wants[3];
-    bool new_ww;      /* INS_MET_NEW_WW too, unless real time is what is new */
+    bool new_ww; /* INS_MET_NEW_WW too, unless real time is what is new, or `weak` */
     unsigned matters; /* what tells whether it is one, INS_MET_NEEDED aside */
     unsigned edges;   /* how many it has at least, if they are more than two */
 };
@@ -51,6 +52,9 @@ unsigned ins_shape_arcs(struct ins_shape s);
 
 /* Has it an RW? */
 bool ins_shape_has_rw(struct ins_shape s);
+
+/* Does it need a new WW, for else it is a weak level's to tell? */
+bool ins_shape_is_new(struct ins_shape s);
 
 /* Can two transactions make one? */
 bool ins_shape_is_pair(struct ins_shape s);

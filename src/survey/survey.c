@@ -16,6 +16,7 @@ struct survey {
     ins_levels failed;   /* those that were asked for and failed */
     ins_levels reported; /* those of them that something of the survey breaks */
     bool cut;            /* memory, a limit or the size ended something */
+    bool weak; /* no level was asked that tells all of those that it forbids itself */
     uint32_t most;
     struct ins_result *r;
     uint32_t listed[INS_N_KINDS][INS_N_SUFFIXES];
@@ -214,6 +215,20 @@ static ins_levels broken_by(const struct survey *s, enum ins_kind kind,
     return above(bases, ins_suffix_order(suffix)) & s->failed;
 }
 
+/* Is there a level that failed and that a cycle of this kind may break? */
+static bool is_of_interest(const struct survey *s, enum ins_kind kind,
+                           enum ins_suffix order)
+{
+    static const uint32_t bases[INS_N_KINDS] = {[INS_G0] = INS_BASE(PL2),
+                                                [INS_G1C] = INS_BASE(PL2),
+                                                [INS_G_SINGLE] =
+                                                    INS_BASE(PSI) | INS_BASE(PC),
+                                                [INS_LONG_FORK] = INS_BASE(PC),
+                                                [INS_G_NONADJACENT] = INS_BASE(PC),
+                                                [INS_G2_ITEM] = INS_BASE(SER)};
+    return (above(bases[kind] | INS_BASE(RR), order) & s->failed) != 0;
+}
+
 /* Does a level hold that forbids all cycles of this kind? */
 static bool is_ruled_out(const struct survey *s, enum ins_kind kind,
                          enum ins_suffix order)
@@ -225,6 +240,14 @@ static bool is_ruled_out(const struct survey *s, enum ins_kind kind,
                                                 [INS_G_NONADJACENT] = INS_BASE(SI),
                                                 [INS_G2_ITEM] = INS_BASE(SER)};
     return (above(bases[kind], order) & ins_result_with(s->r, INS_PASS)) != 0;
+}
+
+/* What the checkers of the weak levels find: patterns, and of lists G0 and G1c. */
+static bool is_of_weak_level(const struct ins_anomaly *a)
+{
+    return (a->kind >= INS_CYCLIC_CO && a->kind <= INS_CONFLICT_CM) ||
+           ((a->kind == INS_G0 || a->kind == INS_G1C) &&
+            !ins_model_of(a->breaks).versions);
 }
 
 /* Has a checker of a weak level reported this? */
@@ -239,6 +262,24 @@ static bool is_listed(const struct survey *s, enum ins_kind kind,
             for (size_t k = 0; k < cycle->len; k++)
                 if (a->edge[j].from == cycle->at[k].from)
                     return true;
+    }
+    return false;
+}
+
+/* Has a checker of a weak level reported this by another name? */
+static bool is_patterned(const struct survey *s, const struct ins_vec_arc *cycle)
+{
+    for (size_t k = 0; k < cycle->len; k++)
+        if (is_new_ww(s, &cycle->at[k]) || cycle->at[k].type == INS_RT)
+            return false;
+    for (size_t i = 0; s->weak && i < s->first; i++) {
+        const struct ins_anomaly *a = &s->r->anomaly.at[i];
+        uint32_t common = 0;
+        for (size_t k = 0; is_of_weak_level(a) && k < cycle->len; k++)
+            for (uint32_t j = 0; j < a->n_txns; j++)
+                common += a->txn[j] == cycle->at[k].from;
+        if (common > 1)
+            return true;
     }
     return false;
 }
@@ -287,7 +328,7 @@ static void add_anomaly(struct survey *s, enum ins_kind kind, enum ins_suffix or
 {
     const enum ins_suffix suffix = ins_suffix_with(order, needs_missed_row(s, cycle));
     const ins_levels broken = broken_by(s, kind, suffix, cycle);
-    if (!broken || is_listed(s, kind, suffix, cycle) ||
+    if (!broken || is_listed(s, kind, suffix, cycle) || is_patterned(s, cycle) ||
         !count_anomaly(s, kind, suffix, broken, count))
         return;
     s->edge.len = 0;
@@ -471,20 +512,12 @@ static bool is_covered(const struct survey *s, const struct ins_anomaly *a)
     INS_EACH_LEVEL(l, s->failed)
         if (s->r->level[l].kinds >> a->kind & 1)
             rest |= INS_LEVEL_BIT(l);
-    if (rest & ~s->reported)
+    if (rest & s->failed & ~s->reported)
         return false;
     for (size_t i = s->first; i < s->r->anomaly.len; i++)
         if (shares_transaction(&s->r->anomaly.at[i], a))
             return true;
     return false;
-}
-
-/* What the checkers of the weak levels find: patterns, and of lists G0 and G1c. */
-static bool is_of_weak_level(const struct ins_anomaly *a)
-{
-    return (a->kind >= INS_CYCLIC_CO && a->kind <= INS_CONFLICT_CM) ||
-           ((a->kind == INS_G0 || a->kind == INS_G1C) &&
-            !ins_model_of(a->breaks).versions);
 }
 
 /* Does a finding of a weak level break rr, which implies none of them, too?  Its orders
@@ -603,7 +636,10 @@ static bool look_for(struct survey *s, struct ins_survey_graph *g,
 {
     unsigned open = 0;
     for (int k = 0; k < N_CYCLE_KINDS; k++)
-        open |= !is_ruled_out(s, cycle_kinds[k], suffix) ? 1u << k : 0;
+        open |= is_of_interest(s, cycle_kinds[k], suffix) &&
+                        !is_ruled_out(s, cycle_kinds[k], suffix)
+                    ? 1u << k
+                    : 0;
     if (!open)
         return true;
     if (!ins_survey_graph_components(g, suffix))
@@ -637,7 +673,9 @@ void ins_survey(const struct ins_history *h, ins_levels levels, uint32_t most,
                 lost_updates_of(&s, v, &cycle);
         }
         lost_commits(&s, limit, &cycle);
-        struct ins_survey_graph *g = ins_survey_graph_new(&s.f, limit);
+        s.weak = !(levels &
+                   ins_levels_of(INS_BASE(CC), INS_FREE | INS_AS_IS | INS_WITH_TIME));
+        struct ins_survey_graph *g = ins_survey_graph_new(&s.f, s.weak, limit);
         s.cut |= !g;
         for (int x = 0; g && x < INS_N_ORDERS; x++) {
             if (x == INS_REALTIME && !s.f.n_timed)

@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 
-enum { MOST = 4096 /* things that one demand may move */ };
+enum { MOST = 4096 /* things that are looked at for a reason */ };
 
-bool ins_line_init(struct ins_line *l, uint32_t n)
+bool ins_line_init(struct ins_line *l, uint32_t n, uint32_t most)
 {
-    *l = (struct ins_line){.n = n};
+    *l = (struct ins_line){.n = n, .most = most};
     l->pos = INS_NEW(uint32_t, n);
     l->out = INS_NEW(uint32_t, n);
     l->in = INS_NEW(uint32_t, n);
@@ -47,7 +47,7 @@ static bool find_sets(struct ins_line *l, uint32_t x, uint32_t y)
     l->epoch++;
     l->fwd.len = l->bwd.len = 0;
     see(l, &l->fwd, y);
-    for (size_t i = 0; i < l->fwd.len && i < MOST; i++)
+    for (size_t i = 0; i < l->fwd.len && i < l->most; i++)
         for (uint32_t d = l->out[l->fwd.at[i]]; d != INS_NONE;
              d = l->demand.at[d].next_out) {
             const uint32_t v = l->demand.at[d].to;
@@ -57,14 +57,14 @@ static bool find_sets(struct ins_line *l, uint32_t x, uint32_t y)
                 see(l, &l->fwd, v);
         }
     see(l, &l->bwd, x);
-    for (size_t i = 0; i < l->bwd.len && i < MOST; i++)
+    for (size_t i = 0; i < l->bwd.len && i < l->most; i++)
         for (uint32_t d = l->in [l->bwd.at[i]]; d != INS_NONE;
              d = l->demand.at[d].next_in)
             if (l->pos[l->demand.at[d].from] > l->pos[y])
                 see(l, &l->bwd, l->demand.at[d].from);
     l->work += l->fwd.len + l->bwd.len;
     l->failed |= l->fwd.failed || l->bwd.failed;
-    return !l->failed && l->fwd.len < MOST && l->bwd.len < MOST;
+    return !l->failed && l->fwd.len < l->most && l->bwd.len < l->most;
 }
 
 static int compare_u64(const void *a, const void *b)

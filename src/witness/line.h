@@ -16,7 +16,7 @@ struct ins_demanded {
 INS_VEC(demanded, struct ins_demanded);
 
 struct ins_line {
-    uint32_t n;
+    uint32_t n, most;
     uint32_t *pos;      /* by thing: 0 .. n - 1, a permutation */
     uint32_t *out, *in; /* by thing: its first demand, or INS_NONE */
     struct ins_vec_demanded demand;
@@ -27,9 +27,9 @@ struct ins_line {
     bool failed;   /* memory */
 };
 
-/* pos is to be filled by the caller.  False when there is no memory; to be released in
- * any case. */
-bool ins_line_init(struct ins_line *l, uint32_t n);
+/* pos is to be filled by the caller.  A demand that would move about `most` things is
+ * refused.  False when there is no memory; to be released in any case. */
+bool ins_line_init(struct ins_line *l, uint32_t n, uint32_t most);
 void ins_line_release(struct ins_line *l);
 
 /* Demand that x be before y.  False when that would close a cycle, or moves too much:

@@ -53,6 +53,7 @@ struct ins_view_run {
      * where there is none.  The order is that of the run, or a line of those that ran,
      * at first in that order. */
     bool within, near; /* near: repairs do not go back far */
+    bool patient;
     int64_t *begin, *end;
     int64_t *score;           /* by session: of its next one, the least runs first */
     uint32_t *wanted;         /* psi, by value: by how many of those that may run */

@@ -25,6 +25,8 @@ enum {
     TRIES = 400,          /* at one place */
     REPAIRS = 24,         /* of one transaction */
     MOST_CELLS = 1 << 27, /* of clocks: 512 MB */
+    FEW_MOVES = 48,       /* for a demand of the line */
+    MANY_MOVES = 4096,
 };
 
 enum how {
@@ -33,6 +35,8 @@ enum how {
     LINE = 2,   /* and with a line, */
     NEAR = 4,   /* and with repairs nearby */
     RUN = 8,    /* one after another, and the order is that of the run */
+    FEW = 16,   /* and the line moves little at once */
+    PATIENT = 32,
 };
 
 /* ---- time ---- */
@@ -332,11 +336,11 @@ static bool list_writers(struct ins_view_run *q)
 }
 
 /* A line by time, sessions in order. */
-static bool init_line(struct ins_view_run *q)
+static bool init_line(struct ins_view_run *q, uint32_t most)
 {
     const struct ins_history *h = q->s->h;
     struct ins_timed *by = INS_NEW(struct ins_timed, h->n_txns);
-    if (!by || !ins_line_init(&q->line, h->n_txns)) {
+    if (!by || !ins_line_init(&q->line, h->n_txns, most)) {
         ins_free(by);
         return false;
     }
@@ -389,11 +393,12 @@ static bool init(struct ins_view_run *q, unsigned how)
     memset(q->since, 0xff, h->n_sessions * sizeof *q->since);
     for (uint64_t r = 0; r < n_reads; r++)
         q->v->source[r] = INS_NONE;
-    if (how == ALL)
-        return q->forbids == INS_FORBIDS_ONE_RW || init_line(q);
+    if (!(how & (WITHIN | RUN)))
+        return q->forbids == INS_FORBIDS_ONE_RW ||
+               init_line(q, how & FEW ? FEW_MOVES : MANY_MOVES);
     if (!(how & LINE))
         return true;
-    const bool ok = ins_line_init(&q->line, h->n_txns);
+    const bool ok = ins_line_init(&q->line, h->n_txns, MANY_MOVES);
     if (ok)
         memset(q->line.pos, 0, h->n_txns * sizeof *q->line.pos);
     return ok;
@@ -405,6 +410,7 @@ static bool search(struct ins_commit_view *v, const struct ins_script *s,
     struct ins_view_run q = {.s = s, .forbids = forbids, .limit = limit, .v = v};
     q.within = how & WITHIN;
     q.near = how & NEAR;
+    q.patient = how & PATIENT;
     *v = (struct ins_commit_view){.s = s, .forbids = forbids};
     const bool found =
         init(&q, how) && (q.within ? ins_view_run_within(&q) : run_all(&q));
@@ -433,12 +439,15 @@ bool ins_view_search(struct ins_commit_view *v, const struct ins_script *s,
         if (search(v, s, forbids, RUN, limit))
             return true;
         ins_view_release(v);
+        if (search(v, s, forbids, FEW, limit))
+            return true;
+        ins_view_release(v);
     }
     return search(v, s, forbids, ALL, limit);
 }
 
 bool ins_view_within(struct ins_commit_view *v, const struct ins_script *s,
-                     enum ins_forbids forbids, struct ins_limit *limit)
+                     enum ins_forbids forbids, bool quick, struct ins_limit *limit)
 {
     /* Where many sessions share few keys, a wrong order shows soon, and a line has to
      * move too much. */
@@ -454,8 +463,9 @@ bool ins_view_within(struct ins_commit_view *v, const struct ins_script *s,
         first = WITHIN;
         second = WITHIN | LINE;
     }
-    if (search(v, s, forbids, first, limit))
+    const unsigned how = quick ? 0 : PATIENT;
+    if (search(v, s, forbids, first | how, limit))
         return true;
     ins_view_release(v);
-    return search(v, s, forbids, second, limit);
+    return search(v, s, forbids, second | how, limit);
 }

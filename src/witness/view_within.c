@@ -15,19 +15,21 @@
 #include "view_run.h"
 
 enum {
-    TRIES = 20000,   /* at one place, */
-    TRIES_EACH = 20, /* and so many for each transaction */
+    TRIES = 20000, /* at one place, unless it is patient */
     /* How far a repair goes back: */
     NEAR_ROUNDS = 2,  /* rounds of all sessions, */
     NEAR_USES = 6,    /* and until each key is used so often; */
     NEAR_MORE = 1000, /* with a line, as far again for so many tries; */
     FAR_ROUNDS = 8,   /* or more rounds, */
-    FAR_MORE = 100,   /* and another for so many tries */
+    FAR_MORE = 100,   /* and another for so many tries; */
+    IN_TURN = 4096,   /* or, so many tries in turn, seldom far from where it is */
     AFRESH = 24,      /* tries after which what was learned is forgotten */
     IMPATIENT = 10,   /* rounds that one may wait without times, by the run, */
     PATIENT = 40,     /* or with a line */
 };
+/* With patience, that again for a run that is half through. */
 #define WORK (UINT64_C(6) << 20)
+#define PATIENT_WORK (UINT64_C(24) << 20)
 
 /* By time, as places in the order of all: that is what a score is counted in. */
 static bool rank_by_time(struct ins_view_run *q)
@@ -144,6 +146,16 @@ static int64_t score(struct ins_view_run *q, ins_txn t)
     return q->when[t] + weight * (q->s->h->n_sessions + 1) / 2;
 }
 
+/* On the way back to where it was stuck, times are not taken at their word: by chance,
+ * by a quarter of a round or up to two. */
+static int64_t doubt(struct ins_view_run *q)
+{
+    const uint32_t n = q->s->h->n_sessions;
+    if (!q->tries || q->v->order.len >= q->stuck_at)
+        return 0;
+    return ins_rng_below(&q->rng, 1 + (n << q->tries % 4) / 4);
+}
+
 static void score_all(struct ins_view_run *q)
 {
     const uint32_t *session = q->waiting.at;
@@ -153,7 +165,7 @@ static void score_all(struct ins_view_run *q)
         count_wanted(q, q->next[session[i]], 1);
     for (size_t i = 0; i < n; i++) {
         const ins_txn t = q->next[session[i]];
-        q->score[session[i]] = versions ? score(q, t) : q->when[t];
+        q->score[session[i]] = (versions ? score(q, t) : q->when[t]) + doubt(q);
     }
     for (size_t i = 0; versions && i < n; i++)
         count_wanted(q, q->next[session[i]], UINT32_MAX);
@@ -205,15 +217,21 @@ static void forget(struct ins_view_run *q)
     q->ruled.len = q->rule.len = 0;
 }
 
-/* How far a repair may go back. */
-static uint32_t window(const struct ins_view_run *q)
+/* How far a repair may go back from place `from`.  With `seldom` that is far by chance,
+ * else the more tries there were. */
+static uint32_t window(struct ins_view_run *q, uint32_t from, bool seldom)
 {
     const uint64_t n = q->s->h->n_sessions;
-    uint64_t far = n * (FAR_ROUNDS + q->tries / FAR_MORE);
+    uint64_t far = n * FAR_ROUNDS;
     if (q->near)
-        far = (n * NEAR_ROUNDS + ins_script_span(q->s, NEAR_USES)) *
-              (q->line.n ? 1 + q->tries / NEAR_MORE : 1);
-    return far < q->stuck_at ? (uint32_t)far : q->stuck_at;
+        far = n * NEAR_ROUNDS + ins_script_span(q->s, NEAR_USES);
+    if (!seldom && !q->near)
+        far += n * (q->tries / FAR_MORE);
+    if (!seldom && q->near && q->line.n)
+        far += far * (q->tries / NEAR_MORE);
+    while (seldom && far < from && !ins_rng_below(&q->rng, 3))
+        far *= 2;
+    return far < from ? (uint32_t)far : from;
 }
 
 static bool unstick(struct ins_view_run *q)
@@ -225,15 +243,18 @@ static bool unstick(struct ins_view_run *q)
     }
     if (len > q->stuck_at || !q->tries)
         q->stuck_at = len;
-    if (++q->tries > TRIES || q->tries / TRIES_EACH > q->s->h->n_txns ||
-        q->work + q->line.work > q->most_work)
+    const uint64_t more = q->most_work / q->s->h->n_txns * 2 * q->stuck_at;
+    if ((++q->tries > TRIES && !q->patient) ||
+        q->work + q->line.work > q->most_work + (q->patient ? more : 0))
         return false;
-    q->oldest = q->stuck_at - window(q);
+    const bool here = !q->near && q->tries / IN_TURN % 2;
+    const uint32_t from = here ? len : q->stuck_at, far = window(q, from, here);
+    q->oldest = from - far;
     if ((q->tries % 2 && skip_optional(q)) ||
         (q->tries % AFRESH && ins_view_repair(q)) || skip_optional(q))
         return true;
     forget(q);
-    const uint32_t back = q->oldest + ins_rng_below(&q->rng, window(q) + 1);
+    const uint32_t back = q->oldest + ins_rng_below(&q->rng, far + 1);
     ins_view_go_back(q, back < len ? back + 1 : len + 1);
     return true;
 }
@@ -246,7 +267,8 @@ bool ins_view_run_within(struct ins_view_run *q)
     q->wanted = INS_NEW0(uint32_t, q->s->n_values);
     if (!set_times(q) || !q->score || !q->wanted)
         return false;
-    q->most_work = WORK + (uint64_t)h->n_txns * (32 + 2 * h->n_sessions);
+    q->most_work = (q->patient ? PATIENT_WORK : WORK) +
+                   (uint64_t)h->n_txns * (32 + 2 * h->n_sessions);
     for (uint32_t i = 0; i < h->n_sessions; i++)
         step_session(q, i, h->session_first[i]);
     for (;;) {

@@ -78,7 +78,7 @@ static void judge_views(const struct tiny_history *tiny, const struct ins_histor
         n->view_hold += hold;
         n->view_beam += beam;
         ins_view_release(&v);
-        const bool within = ins_view_within(&v, &s, view_rows[i].forbids, NULL);
+        const bool within = ins_view_within(&v, &s, view_rows[i].forbids, true, NULL);
         n->wrong += within && !hold;
         n->within_hold += hold && view_rows[i].base != ORACLE_RA;
         n->within += within;
