@@ -438,6 +438,17 @@ static bool strong_name(const struct context *c, const struct census *n)
     }
 }
 
+/* Session order and real time that the cycle needs, its reasons included. */
+static enum ins_suffix order_of(const struct ins_anomaly *a)
+{
+    bool so = false, rt = false;
+    for (uint32_t i = 0; i < a->n_edges; i++) {
+        so |= a->edge[i].type == INS_SO && a->edge[i].from != INS_INIT;
+        rt |= a->edge[i].type == INS_RT;
+    }
+    return rt ? INS_REALTIME : so ? INS_PROCESS : INS_PLAIN;
+}
+
 /* Does an RW of the cycle rest on rows that queries missed, and on no other read? */
 static bool needs_missed_row(const struct context *c)
 {
@@ -482,10 +493,7 @@ static const char *check_name(const struct context *c)
         right = weak_name(&n, a->kind == INS_CO_CONFLICT_CM, n.causal, 0);
         break;
     default: {
-        const enum ins_suffix suffix = n.rt   ? INS_REALTIME
-                                       : n.so ? INS_PROCESS
-                                              : INS_PLAIN;
-        if (ins_suffix_order(a->suffix) != suffix ||
+        if (ins_suffix_order(a->suffix) != order_of(a) ||
             ins_suffix_is_predicate(a->suffix) != needs_missed_row(c))
             return "another suffix";
         right = strong_name(c, &n);
