@@ -343,6 +343,26 @@ static bool say_missed(struct ins_buf *b, const struct ins_story *s)
     return true;
 }
 
+/* Of a fork, who saw the writes in different orders. */
+static bool say_fork(struct ins_buf *b, const struct ins_story *s)
+{
+    const struct ins_anomaly *a = s->a;
+    uint32_t n = 0, said = 0;
+    for (uint32_t i = 0; a->kind == INS_LONG_FORK && i < a->n_cycle; i++)
+        n += a->edge[i].type == INS_RW;
+    for (uint32_t i = 0; n && i < a->n_cycle; i++) {
+        if (a->edge[i].type != INS_RW)
+            continue;
+        ins_buf_text(b, said == 0 ? "" : said + 1 < n ? ", " : " and ");
+        ins_say_txn(b, s->h, a->edge[i].from);
+        said++;
+    }
+    ins_buf_text(b, n == 2  ? " disagree about which of two writes came first."
+                    : n > 2 ? " disagree about the order of writes."
+                            : "");
+    return n != 0;
+}
+
 static const char *cycle_words(const struct ins_anomaly *a)
 {
     switch ((int)a->kind) {
@@ -358,8 +378,6 @@ static const char *cycle_words(const struct ins_anomaly *a)
         return " do not fit in any order: one of them missed a write that, by the "
                "others, "
                "came before it.";
-    case INS_LONG_FORK:
-        return " disagree about which of two writes came first.";
     default:
         return " can be put in no order that explains all of their reads.";
     }
@@ -453,7 +471,7 @@ static void say_what(struct ins_buf *b, const struct ins_story *s)
               a->kind == INS_CO_CONFLICT_CM))
         say_stale(b, s, stale);
     else if (!say_overlooked(b, s) && !say_dispute(b, s) && !say_opposed(b, s) &&
-             (a->kind != INS_G2_ITEM || !say_missed(b, s))) {
+             !say_fork(b, s) && (a->kind != INS_G2_ITEM || !say_missed(b, s))) {
         say_names(b, s);
         ins_buf_text(b, cycle_words(a));
     }
@@ -481,7 +499,7 @@ static void say_unseen(struct ins_buf *b, const struct ins_story *s)
         ins_buf_text(b, " first.");
     } else {
         ins_say_txn(b, s->h, l->reader);
-        ins_buf_text(b, " missed it, and no other looked.");
+        ins_buf_text(b, " missed it.");
     }
 }
 

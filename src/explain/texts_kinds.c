@@ -305,8 +305,9 @@ const struct ins_kind_text ins_kind_texts[INS_N_KINDS] = {
         {
             .title = "dirty write",
             .meaning =
-                "Transactions overwrote each other's uncommitted writes: what is left "
-                "is a mixture of them.",
+                "The writes of the transactions stand in an order in which the "
+                "transactions themselves cannot have come: what is left may be a "
+                "mixture of them.",
             .definition = "A cycle of version order (WW) alone. " BY_LISTS,
             .databases = NOBODY,
             .references = ADYA " (G0); " ELLE,
@@ -350,9 +351,8 @@ const struct ins_kind_text ins_kind_texts[INS_N_KINDS] = {
     [INS_G_SINGLE] =
         {
             .title = "read skew",
-            .meaning = "A transaction saw some of another one's effects and missed "
-                       "others: the "
-                       "state that it saw never existed.",
+            .meaning = "A transaction missed a write that came before it: it fits "
+                       "nowhere in an order of all of them.",
             .definition =
                 "A cycle with exactly one anti-dependency (RW). Prefix consistency "
                 "forbids it only where session order or reads-from leads to it, "

@@ -247,3 +247,76 @@ planted() {
     [ "$(jq -c '[.histories[0].levels[] | select(.verdict == "fail" and (.anomalies | length) == 0)]' <<<"$output")" = "[]" ]
     [ "$(jq -c '.histories[0].levels[] | select(.level == "free-psi").anomalies' <<<"$output")" = '["G-single"]' ]
 }
+
+counts() {
+    "$INSULA" check --json "$@" 2>/dev/null | jq -cS '.histories[0].counts'
+}
+
+@test "a read of a set is one read: who shows half of it breaks ra, not rc" {
+    cat >h.edn <<'EOF'
+{:type :ok :process 0 :f :txn :value [[:add :x 1] [:add :x 2]]}
+{:type :ok :process 1 :f :txn :value [[:r :x #{1}]]}
+{:type :ok :process 2 :f :txn :value [[:r :x #{2}]]}
+EOF
+    run -0 "$INSULA" check -q -l rc h.edn
+    run -1 "$INSULA" check -q -l ra h.edn
+    [ "$(counts h.edn)" = '{"FracturedReadCO":2}' ]
+}
+
+@test "independent tuples with their tag are tuples in flat workloads, too" {
+    for tag in '' '#jepsen.independent/tuple '; do
+        cat >h.edn <<EOF
+{:type :invoke :process 0 :f :write :value ${tag}[0 1]}
+{:type :ok :process 0 :f :write :value ${tag}[0 1]}
+{:type :invoke :process 0 :f :cas :value ${tag}[1 [nil 2]]}
+{:type :ok :process 0 :f :cas :value ${tag}[1 [nil 2]]}
+{:type :invoke :process 1 :f :read :value ${tag}[0 nil]}
+{:type :ok :process 1 :f :read :value ${tag}[0 1]}
+EOF
+        run -0 "$INSULA" check -q -l sser h.edn
+        [ "$("$INSULA" stats --json h.edn | jq .keys)" = 2 ]
+    done
+}
+
+@test "comments with independent keys are refused by name" {
+    cat >h.edn <<'EOF'
+{:type :invoke :process 0 :f :write :value [3 0]}
+{:type :ok :process 0 :f :write :value [3 0]}
+{:type :invoke :process 1 :f :read :value [3 nil]}
+{:type :ok :process 1 :f :read :value [3 #{0}]}
+EOF
+    run -3 "$INSULA" check h.edn
+    [[ $output == *"this looks like the comments workload"* ]]
+}
+
+@test "a blind append and who missed it: told once each, whatever else failed" {
+    one() { printf 'a%s: a(%s)=1\nb%s: r(%s)=[] a(%s)=2\nc%s: r(%s)=[1 2]\n' $1 $1 $1 $1 $1 $1 $1; }
+    { echo "insula 1"; one x; } >one.insula
+    { echo "insula 1"; one x; one y; } >two.insula
+    { echo "insula 1"; one x; echo 'd: r(z)=[77]'; } >beside.insula
+    [ "$(counts one.insula)" = '{"G-single":1}' ]
+    [ "$(counts two.insula)" = '{"G-single":2}' ]
+    [ "$(counts beside.insula)" = '{"G-single":1,"ThinAirRead":1}' ]
+}
+
+@test "a strong level alone tells every fractured read, also beside a faulty one" {
+    one() { printf 'a%s: w(x%s)=1 w(y%s)=1\nb%s: r(y%s)=0 r(x%s)=1\n' $1 $1 $1 $1 $1 $1; }
+    { printf 'insula 1\ninitial 0\n'; one 1; one 2; } >two.insula
+    { cat two.insula; echo 'c: r(z)=77'; } >beside.insula
+    for level in ser si psi pc free-ser pc,ser rc,ser; do
+        [ "$(counts -l $level two.insula)" = '{"G-single":2}' ]
+        [ "$(counts -l $level beside.insula)" = '{"G-single":2,"ThinAirRead":1}' ]
+    done
+    for level in ra,ser cc,ser all; do
+        [ "$(counts -l $level two.insula)" = '{"FracturedReadCO":2}' ]
+    done
+}
+
+@test "the suffix says what closes a cycle, also where a reason needs it" {
+    printf 'insula 1\ninitial 0\na: w(x)=1\na: r(z)=0 w(x)=2\nd: r(x)=1 w(z)=1\n' >so.insula
+    [ "$(counts -l ser so.insula)" = '{"G2-item-process":1}' ]
+    run -0 "$INSULA" check -q -l free-ser so.insula
+    printf 'insula 1\ninitial 0\na @1..2: w(x)=1\nb @3..10: r(z)=0 w(x)=2\nd @3..11: r(x)=1 w(z)=1\n' >rt.insula
+    [ "$(counts -l sser rt.insula)" = '{"G2-item-realtime":1}' ]
+    run -0 "$INSULA" check -q -l ser rt.insula
+}
