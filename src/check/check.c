@@ -6,6 +6,7 @@
 #include "check.h"
 
 #include "certificate/certificate.h"
+#include "check/further.h"
 #include "check/strong.h"
 #include "check/weak.h"
 #include "survey/survey.h"
@@ -374,6 +375,8 @@ static void survey(struct run *c)
     if (ins_result_with(c->r, INS_FAIL))
         ins_limit_stage(c->o->limit, "survey of anomalies", 0);
     ins_survey(c->h, c->asked, c->weak.max_listed, c->o->limit, c->r);
+    if (c->r->anomaly.len < c->weak.max_listed)
+        ins_tell_further(c->h, c->asked, c->o->threads, c->o->limit, c->r);
     if (ins_result_with(c->r, INS_FAIL))
         ins_result_stage(c->r, "survey", seconds_since(start));
 }

@@ -9,7 +9,8 @@
  *   or G2-item when two RW follow each other.  LostUpdate: two transactions read one
  *   version of a key and both write the key.  LongFork: WR and RW take turns and there
  * are at least two of each.  SO and RT count as no edge but give the
- * suffix, also where the reason of an edge needs them, as does an RW that rests on nothing but a row that a query missed. */
+ * suffix, also where the reason of an edge needs them, as does an RW that rests on
+ * nothing but a row that a query missed. */
 void ins_classify(const struct ins_history *h, struct ins_anomaly *a);
 
 /* Is k read by t, before t writes it, other than as a row that a query missed? */

@@ -157,8 +157,8 @@ static const struct {
      "{:type :info :process 2 :f :txn :value [[:r :x nil]]}\n",
      "insula 1 transactions 4\ninitial nil\n"
      "0: w(edn\"[:x 1]\")=edn\"true\" a(:l)=5\n"
-     "1: r(edn\"[:x 1]\")=edn\"true\" r(edn\"[:x 7]\")=edn\"true\" "
-     "r(edn\"[:x 2]\")=nil r(:l)=[5]\n"
+     "1: r(edn\"[:x 2]\")=nil r(edn\"[:x 1]\")=edn\"true\" "
+     "r(edn\"[:x 7]\")=edn\"true\" r(:l)=[5]\n"
      "2: r(edn\"[:x 1]\")=nil r(edn\"[:x 2]\")=nil w(edn\"[:x 2]\")=edn\"true\"\n"
      "2: unknown\n",
      ""},

@@ -1,0 +1,136 @@
+/* further.c - what is told is set aside, and the engine asked again.
+ *
+ * Leaving out what somebody has read takes constraints away and adds none: a cycle that
+ * is found without it is one of the history.  So the reads of all who take part in an
+ * anomaly are left out, and those of who has read something faulty, and a level that
+ * still fails has something to tell that has nothing to do with the rest.  From weak to
+ * strong, so that it is told at the weakest level that it breaks. */
+#include "further.h"
+
+#include "engine/engine.h"
+#include "explain/anomaly.h"
+#include "prove/argument.h"
+
+#include <string.h>
+
+enum { MOST_OPS = 40 * 1000 /* looked at in all rounds together */ };
+
+struct further {
+    const struct ins_history *h;
+    struct ins_limit *limit;
+    struct ins_result *r;
+    unsigned threads;
+    uint8_t *ignored; /* by transaction */
+};
+
+static void set_aside(struct further *f, const struct ins_anomaly *a)
+{
+    for (uint32_t i = 0; i < a->n_txns; i++)
+        f->ignored[a->txn[i]] = 1;
+}
+
+/* What is told of this level and those below it; what is told of others may hide
+ * something here. */
+static void set_aside_told(struct further *f, enum ins_level level)
+{
+    const struct ins_history *h = f->h;
+    memset(f->ignored, 0, h->n_txns);
+    for (ins_txn t = 1; t < h->n_txns; t++)
+        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
+            if (!ins_is_write(h, op) && h->op_from[op] >= INS_FROM_THIN_AIR)
+                f->ignored[t] = 1;
+    for (size_t i = 0; i < f->r->anomaly.len; i++)
+        if (ins_level_below(level) & INS_LEVEL_BIT(f->r->anomaly.at[i].breaks))
+            set_aside(f, &f->r->anomaly.at[i]);
+}
+
+/* Does the survey know all of its orders?  Then it has told what there is. */
+static bool is_known(const struct ins_anomaly *a)
+{
+    for (uint32_t i = 0; i < a->n_edges; i++)
+        if (a->edge[i].rule > INS_WHY_ANTI)
+            return false;
+    return true;
+}
+
+/* Does somebody take part whose reads are not set aside? */
+static bool is_new(const struct further *f, const struct ins_anomaly *a)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < a->n_cycle; i++)
+        any |= a->edge[i].from != INS_INIT && !f->ignored[a->edge[i].from];
+    return any;
+}
+
+/* Name the cycle, and tell it unless it has been; false when nothing is new about it.
+ */
+static bool tell(struct further *f, const struct ins_engine *e,
+                 const struct ins_vec_u32 *cycle)
+{
+    struct ins_result *r = f->r;
+    struct ins_argument p = {0};
+    const size_t n = r->anomaly.len;
+    const uint64_t kinds = r->level[e->level].kinds;
+    ins_argue_cycle(e, cycle, &p);
+    if (!p.failed)
+        ins_anomaly_from(e, &p, r);
+    ins_argument_release(&p);
+    if (r->anomaly.failed || r->anomaly.len == n)
+        return false;
+    const struct ins_anomaly a = r->anomaly.at[n];
+    const bool new = is_new(f, &a);
+    if (!new || is_known(&a) || a.kind == INS_LOST_UPDATE) {
+        r->anomaly.len = n;
+        r->count[a.kind][a.suffix]--;
+        r->level[e->level].kinds = kinds;
+    } else {
+        const ins_levels above =
+            ins_level_above(e->level) & ins_result_with(r, INS_FAIL);
+        INS_EACH_LEVEL(l, above)
+            r->level[l].kinds |= UINT64_C(1) << a.kind;
+    }
+    set_aside(f, &a);
+    return new;
+}
+
+/* One more cycle at this level; false when there is none, or nothing new about it. */
+static bool find_one(struct further *f, enum ins_level level)
+{
+    struct ins_shared_set shared = {.threads = f->threads, .ignored = f->ignored};
+    struct ins_vec_u32 cycle = {0};
+    struct ins_engine e = {0};
+    struct ins_error err = {0};
+    bool new = false;
+    if (ins_engine_init(&e, &shared, f->h, level, f->limit, &err) == INS_OK) {
+        ins_known(&e);
+        if (!ins_topo(&e, &cycle) ||
+            (!e.failed && ins_saturate(&e, &cycle) == INS_FOUND_CYCLE))
+            new = tell(f, &e, &cycle);
+    }
+    ins_vec_u32_release(&cycle);
+    ins_engine_release(&e);
+    ins_shared_release(&shared);
+    return new;
+}
+
+void ins_tell_further(const struct ins_history *h, ins_levels asked, unsigned threads,
+                      struct ins_limit *limit, struct ins_result *r)
+{
+    struct further f = {.h = h, .limit = limit, .r = r, .threads = threads};
+    const ins_levels failed = asked & ins_result_with(r, INS_FAIL);
+    uint64_t left = MOST_OPS;
+    if (!failed || h->n_ambiguous || h->has_open_lists || h->statements.n ||
+        r->anomalies_cut || h->n_ops > left)
+        return;
+    f.ignored = INS_NEW(uint8_t, h->n_txns);
+    INS_EACH_LEVEL(level, failed) {
+        const struct ins_model m = ins_model_of(level);
+        bool more = f.ignored && m.versions && m.forbids == INS_FORBIDS_CYCLE &&
+                    (h->has_times || !m.real_time);
+        if (more)
+            set_aside_told(&f, level);
+        for (; more && left >= h->n_ops && !ins_limit_hit(limit); left -= h->n_ops)
+            more = find_one(&f, level);
+    }
+    ins_free(f.ignored);
+}
