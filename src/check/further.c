@@ -30,17 +30,21 @@ static void set_aside(struct further *f, const struct ins_anomaly *a)
 }
 
 /* What is told of this level and those below it; what is told of others may hide
- * something here. */
+ * something here.  Without queries rr is ser, though it implies no other level. */
 static void set_aside_told(struct further *f, enum ins_level level)
 {
     const struct ins_history *h = f->h;
+    const ins_levels items =
+        ins_levels_of(INS_BASE(RR), INS_FREE | INS_AS_IS | INS_WITH_TIME);
+    const ins_levels told =
+        items & INS_LEVEL_BIT(level) ? ~(ins_levels)0 : ins_level_below(level);
     memset(f->ignored, 0, h->n_txns);
     for (ins_txn t = 1; t < h->n_txns; t++)
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
             if (!ins_is_write(h, op) && h->op_from[op] >= INS_FROM_THIN_AIR)
                 f->ignored[t] = 1;
     for (size_t i = 0; i < f->r->anomaly.len; i++)
-        if (ins_level_below(level) & INS_LEVEL_BIT(f->r->anomaly.at[i].breaks))
+        if (told & INS_LEVEL_BIT(f->r->anomaly.at[i].breaks))
             set_aside(f, &f->r->anomaly.at[i]);
 }
 

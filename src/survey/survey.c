@@ -267,8 +267,11 @@ static bool is_listed(const struct survey *s, enum ins_kind kind,
 }
 
 /* Has a checker of a weak level reported this by another name? */
-static bool is_patterned(const struct survey *s, const struct ins_vec_arc *cycle)
+static bool is_patterned(const struct survey *s, enum ins_kind kind,
+                         const struct ins_vec_arc *cycle)
 {
+    if (kind != INS_G1C && kind != INS_G_SINGLE)
+        return false;
     for (size_t k = 0; k < cycle->len; k++)
         if (is_new_ww(s, &cycle->at[k]) || cycle->at[k].type == INS_RT)
             return false;
@@ -328,7 +331,7 @@ static void add_anomaly(struct survey *s, enum ins_kind kind, enum ins_suffix or
 {
     const enum ins_suffix suffix = ins_suffix_with(order, needs_missed_row(s, cycle));
     const ins_levels broken = broken_by(s, kind, suffix, cycle);
-    if (!broken || is_listed(s, kind, suffix, cycle) || is_patterned(s, cycle) ||
+    if (!broken || is_listed(s, kind, suffix, cycle) || is_patterned(s, kind, cycle) ||
         !count_anomaly(s, kind, suffix, broken, count))
         return;
     s->edge.len = 0;
