@@ -4,7 +4,11 @@
  * is found without it is one of the history.  So the reads of all who take part in an
  * anomaly are left out, and those of who has read something faulty, and a level that
  * still fails has something to tell that has nothing to do with the rest.  From weak to
- * strong, so that it is told at the weakest level that it breaks. */
+ * strong, so that it is told at the weakest level that it breaks.
+ *
+ * Cycles with two RW are for the strong levels alone to tell.  One with a single RW may
+ * be what a weak level has told in other words, if that has told anything but wrong
+ * reads.  Without any, forced orders close what is no dirty write and has no name. */
 #include "further.h"
 
 #include "engine/engine.h"
@@ -20,6 +24,8 @@ struct further {
     struct ins_limit *limit;
     struct ins_result *r;
     unsigned threads;
+    bool weak_cyclic;
+    bool cut;         /* memory or a limit ended something */
     uint8_t *ignored; /* by transaction */
 };
 
@@ -48,13 +54,24 @@ static void set_aside_told(struct further *f, enum ins_level level)
             set_aside(f, &f->r->anomaly.at[i]);
 }
 
-/* Does the survey know all of its orders?  Then it has told what there is. */
-static bool is_known(const struct ins_anomaly *a)
+/* Have weak levels told of cycles? */
+static bool is_weak_cyclic(const struct ins_result *r)
 {
+    for (size_t i = 0; i < r->anomaly.len; i++)
+        if (r->anomaly.at[i].n_cycle && !ins_model_of(r->anomaly.at[i].breaks).versions)
+            return true;
+    return false;
+}
+
+/* Is it to be told?  What the survey knows all orders of, it has. */
+static bool is_worth(const struct further *f, const struct ins_anomaly *a)
+{
+    bool forced = false;
     for (uint32_t i = 0; i < a->n_edges; i++)
-        if (a->edge[i].rule > INS_WHY_ANTI)
-            return false;
-    return true;
+        forced |= a->edge[i].rule > INS_WHY_ANTI;
+    return forced &&
+           (a->kind == INS_LONG_FORK || a->kind == INS_G_NONADJACENT ||
+            a->kind == INS_G2_ITEM || (a->kind == INS_G_SINGLE && !f->weak_cyclic));
 }
 
 /* Does somebody take part whose reads are not set aside? */
@@ -78,12 +95,13 @@ static bool tell(struct further *f, const struct ins_engine *e,
     ins_argue_cycle(e, cycle, &p);
     if (!p.failed)
         ins_anomaly_from(e, &p, r);
+    f->cut |= p.failed || r->anomaly.failed || r->arena.failed;
     ins_argument_release(&p);
     if (r->anomaly.failed || r->anomaly.len == n)
         return false;
     const struct ins_anomaly a = r->anomaly.at[n];
     const bool new = is_new(f, &a);
-    if (!new || is_known(&a) || a.kind == INS_LOST_UPDATE) {
+    if (!new || !is_worth(f, &a)) {
         r->anomaly.len = n;
         r->count[a.kind][a.suffix]--;
         r->level[e->level].kinds = kinds;
@@ -107,9 +125,13 @@ static bool find_one(struct further *f, enum ins_level level)
     bool new = false;
     if (ins_engine_init(&e, &shared, f->h, level, f->limit, &err) == INS_OK) {
         ins_known(&e);
-        if (!ins_topo(&e, &cycle) ||
-            (!e.failed && ins_saturate(&e, &cycle) == INS_FOUND_CYCLE))
-            new = tell(f, &e, &cycle);
+        bool found = !ins_topo(&e, &cycle);
+        if (!found && !e.failed)
+            found = ins_saturate(&e, &cycle) == INS_FOUND_CYCLE;
+        f->cut |= e.failed || cycle.failed || ins_limit_hit(f->limit);
+        new = found && !f->cut &&tell(f, &e, &cycle);
+    } else {
+        f->cut = true;
     }
     ins_vec_u32_release(&cycle);
     ins_engine_release(&e);
@@ -126,15 +148,19 @@ void ins_tell_further(const struct ins_history *h, ins_levels asked, unsigned th
     if (!failed || h->n_ambiguous || h->has_open_lists || h->statements.n ||
         r->anomalies_cut || h->n_ops > left)
         return;
+    f.weak_cyclic = is_weak_cyclic(r);
     f.ignored = INS_NEW(uint8_t, h->n_txns);
+    f.cut = !f.ignored;
     INS_EACH_LEVEL(level, failed) {
         const struct ins_model m = ins_model_of(level);
-        bool more = f.ignored && m.versions && m.forbids == INS_FORBIDS_CYCLE &&
+        bool more = !f.cut && m.versions && m.forbids == INS_FORBIDS_CYCLE &&
                     (h->has_times || !m.real_time);
         if (more)
             set_aside_told(&f, level);
-        for (; more && left >= h->n_ops && !ins_limit_hit(limit); left -= h->n_ops)
+        for (; more && left >= h->n_ops; left -= h->n_ops)
             more = find_one(&f, level);
     }
+    if (f.cut)
+        r->anomalies_cut = ins_limit_or_memory(limit);
     ins_free(f.ignored);
 }

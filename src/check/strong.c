@@ -396,25 +396,32 @@ static bool look_for_view(struct ins_commit_view *v, const struct ins_script *s,
         ins_view_by_run(v, s, forbids, true, limit))
         return true;
     ins_view_release(v);
-    if (ins_view_search(v, s, forbids, limit))
-        return true;
-    ins_view_release(v);
-    if (many && ins_view_within(v, s, forbids, false, limit))
-        return true;
-    ins_view_release(v);
-    return many && ins_view_beam(v, s, forbids, limit);
+    return ins_view_search(v, s, forbids, limit);
 }
 
-/* `quick`: else a long search, which is for psi. */
-static void find_view(const struct ins_script *s, enum ins_level level, bool many,
-                      bool quick, const struct ins_strong_options *o,
-                      struct ins_result *r)
+static bool look_longer(struct ins_commit_view *v, const struct ins_script *s,
+                        enum ins_forbids forbids, struct ins_limit *limit)
+{
+    if (ins_view_within(v, s, forbids, false, limit))
+        return true;
+    ins_view_release(v);
+    return ins_view_beam(v, s, forbids, limit);
+}
+
+/* How long to look; by a run of a stronger level is for psi. */
+enum look { LOOK_SOON, LOOK_SOON_OF_MANY, LOOK_LONGER, LOOK_BY_RUN };
+
+static void find_view(const struct ins_script *s, enum ins_level level, enum look how,
+                      const struct ins_strong_options *o, struct ins_result *r)
 {
     const int64_t start = ins_now_ns();
     const enum ins_forbids forbids = ins_model_of(level).forbids;
     struct ins_commit_view v;
-    const bool found = quick ? look_for_view(&v, s, forbids, many, o->limit)
-                             : ins_view_by_run(&v, s, forbids, false, o->limit);
+    const bool found =
+        how == LOOK_BY_RUN ? ins_view_by_run(&v, s, forbids, false, o->limit)
+        : how == LOOK_LONGER
+            ? look_longer(&v, s, forbids, o->limit)
+            : look_for_view(&v, s, forbids, how == LOOK_SOON_OF_MANY, o->limit);
     if (found) {
         struct ins_certificate *c =
             o->certificate ? ins_certificate_get(r, s->h) : NULL;
@@ -446,7 +453,7 @@ static void find_view_by_run(const struct ins_history *h,
     if (!is_open(r, psi))
         return;
     if (ins_script_init(&s, h, true, o->limit))
-        find_view(&s, psi, true, false, o, r);
+        find_view(&s, psi, LOOK_BY_RUN, o, r);
     ins_script_release(&s);
 }
 
@@ -457,6 +464,7 @@ void ins_view_levels(const struct ins_history *h, const struct ins_strong_option
         o->levels &
         ins_levels_of(INS_BASE(RC) | INS_BASE(RA) | INS_BASE(CC) | INS_BASE(PSI),
                       INS_AS_IS);
+    struct ins_error err = {0};
     struct ins_script s;
     /* What a stronger level shows soon need not be searched for the weaker ones. */
     find_witnesses(h, true, o, r);
@@ -466,7 +474,14 @@ void ins_view_levels(const struct ins_history *h, const struct ins_strong_option
     if (ins_script_init(&s, h, true, o->limit))
         INS_EACH_LEVEL_DOWN(level, levels) {
             if (is_open(r, level))
-                find_view(&s, level, many, true, o, r);
+                find_view(&s, level, many ? LOOK_SOON_OF_MANY : LOOK_SOON, o, r);
+            /* What has no witness soon may be refuted without a search. */
+            if (many && is_open(r, level) && ins_model_of(level).versions &&
+                h->n_ops <= LOOK &&
+                decide_level(h, level, o, NO_SEARCH, r, &err) != INS_OK)
+                break;
+            if (many && is_open(r, level))
+                find_view(&s, level, LOOK_LONGER, o, r);
             if (ins_limit_hit(o->limit))
                 break;
         }

@@ -15,7 +15,9 @@
 #include "view_run.h"
 
 enum {
-    TRIES = 20000, /* at one place, unless it is patient */
+    TRIES = 20000,             /* at one place, unless it is patient, */
+    TRIES_EACH = 20,           /* and so many for each transaction, */
+    PATIENT_TRIES_EACH = 2000, /* or so many */
     /* How far a repair goes back: */
     NEAR_ROUNDS = 2,  /* rounds of all sessions, */
     NEAR_USES = 6,    /* and until each key is used so often; */
@@ -244,7 +246,8 @@ static bool unstick(struct ins_view_run *q)
     if (len > q->stuck_at || !q->tries)
         q->stuck_at = len;
     const uint64_t more = q->most_work / q->s->h->n_txns * 2 * q->stuck_at;
-    if ((++q->tries > TRIES && !q->patient) ||
+    const uint64_t each = q->patient ? PATIENT_TRIES_EACH : TRIES_EACH;
+    if ((++q->tries > TRIES && !q->patient) || q->tries / each > q->s->h->n_txns ||
         q->work + q->line.work > q->most_work + (q->patient ? more : 0))
         return false;
     const bool here = !q->near && q->tries / IN_TURN % 2;
