@@ -361,6 +361,15 @@ struct later {
     unsigned newer; /* perhaps */
 };
 
+/* Is the version of t below that of w, in any number of steps?  There are no circles.
+ */
+static bool builds_on(const struct ins_history *h, ins_txn t, ins_txn w, ins_key k)
+{
+    while (t != INS_INIT && t != w)
+        t = parent(h, t, k);
+    return t == w;
+}
+
 static struct later reads_after(const struct ins_history *h, ins_txn w, int64_t after)
 {
     struct later l = {0};
@@ -379,7 +388,7 @@ static struct later reads_after(const struct ins_history *h, ins_txn w, int64_t 
                 l.seen++;
             else if (fact &&
                      (ins_is_list_key(h, k) || from == INS_INIT ||
-                      (ins_ended_before(h, from, w) && !is_below(h, from, w, k))))
+                      (ins_ended_before(h, from, w) && !builds_on(h, from, w, k))))
                 l.older++;
             else
                 l.newer++;
