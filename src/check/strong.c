@@ -436,21 +436,16 @@ static void find_view(const struct ins_script *s, enum ins_level level, enum loo
     r->level[level].seconds += (double)(ins_now_ns() - start) * 1e-9;
 }
 
-/* psi, where the engine had better not search: what is known, then a run of a stronger
- * level. */
+/* psi, where the engine had better not search, and knows nothing against it: a run of a
+ * stronger level. */
 static void find_view_by_run(const struct ins_history *h,
                              const struct ins_strong_options *o, struct ins_result *r)
 {
     const enum ins_level psi =
         ins_levels_from(ins_levels_of(INS_BASE(PSI), INS_AS_IS), (enum ins_level)0);
-    struct ins_error err = {0};
     struct ins_script s;
     if (!(o->levels & INS_LEVEL_BIT(psi)) || !is_open(r, psi) || h->has_lists ||
         h->statements.n || !has_many(h, count_candidates(h)))
-        return;
-    if (h->n_ops <= LOOK && decide_level(h, psi, o, NO_SEARCH, r, &err) != INS_OK)
-        return;
-    if (!is_open(r, psi))
         return;
     if (ins_script_init(&s, h, true, o->limit))
         find_view(&s, psi, LOOK_BY_RUN, o, r);

@@ -177,20 +177,20 @@ static bool choose_in_order(struct ins_view_run *q, ins_txn t)
 {
     const struct ins_script *s = q->s;
     const uint32_t first = s->read_off[t], end = s->read_off[t + 1];
-    uint32_t back[MOST_READS], r = end, budget = TESTS;
+    uint32_t back[MOST_READS], r = end, tests = 0;
     if (end - first > MOST_READS)
         return false;
     for (bool down = true; r > first || !down;) {
         if (down)
             back[--r - first] = 0;
         bool found = false;
-        while (!found && budget--) {
+        while (!found && tests++ < TESTS) {
             q->v->source[r] = writer_back(q, s->read[r], back[r - first]++);
             if (q->v->source[r] == INS_NONE)
                 break;
             found = fits_now(q, t, r, r + 1, end) && !pass_over(q);
         }
-        if (!found && (r + 1 == end || budget >= TESTS)) {
+        if (!found && (r + 1 == end || tests > TESTS)) {
             blame_own(q, t);
             return false;
         }
