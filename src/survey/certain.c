@@ -6,63 +6,61 @@
 #include <assert.h>
 #include <string.h>
 
+enum { FEW_WRITES = 8 }; /* of a transaction; as many stand behind the last */
+
 uint32_t ins_survey_version(const struct ins_survey_facts *f, ins_txn t, ins_key k)
 {
-    enum { FEW = 12 };
     const struct ins_history *h = f->h;
     if (t == INS_INIT)
         return f->n_written + k;
-    const uint32_t first = f->write_off[t], end = f->write_off[t + 1];
-    if (end - first <= FEW) {
-        for (uint32_t i = first; i < end; i++)
-            if (f->write[i].key == k)
-                return f->write[i].version;
-        return INS_NONE;
+    const struct ins_survey_write *own = f->write + f->write_off[t];
+    const uint32_t n = f->write_off[t + 1] - f->write_off[t];
+    if (n > FEW_WRITES) {
+        const uint64_t at = ins_history_writer_at(h, t, k);
+        return at == UINT64_MAX ? INS_NONE : (uint32_t)at;
     }
-    const uint64_t at = ins_history_writer_at(h, t, k);
-    return at == UINT64_MAX ? INS_NONE : (uint32_t)at;
+    /* Where in them it is nobody could guess: so all are looked at. */
+    uint32_t version = INS_NONE;
+    for (uint32_t i = 0; i < FEW_WRITES; i++)
+        version = (own[i].key == k) & (i < n) ? own[i].version : version;
+    return version;
 }
 
 /* ---- by number ---- */
 
 /* Sort the n entries 0 .. n-1, each with a transaction, by bin[entry], below n_bins or
- * INS_NONE; off gets n_bins + 1 places. */
-static bool sort_into(uint32_t **off, struct ins_survey_entry **at, uint32_t n_bins,
+ * INS_NONE, into `at`; off has n_bins + 2 places. */
+static void sort_into(uint32_t *off, struct ins_survey_entry *at, uint32_t n_bins,
                       uint32_t n, const uint32_t *bin, const ins_txn *txn)
 {
-    *off = INS_NEW0(uint32_t, (size_t)n_bins + 2);
-    *at = INS_NEW(struct ins_survey_entry, n);
-    if (!*off || !*at)
-        return false;
+    memset(off, 0, ((size_t)n_bins + 2) * sizeof *off);
     for (uint32_t i = 0; i < n; i++)
         if (bin[i] != INS_NONE)
-            (*off)[bin[i] + 2]++;
+            off[bin[i] + 2]++;
     for (uint32_t b = 0; b < n_bins; b++)
-        (*off)[b + 2] += (*off)[b + 1];
+        off[b + 2] += off[b + 1];
     for (uint32_t i = 0; i < n; i++)
         if (bin[i] != INS_NONE)
-            (*at)[(*off)[bin[i] + 1]++] = (struct ins_survey_entry){i, txn[i]};
-    return true;
+            at[off[bin[i] + 1]++] = (struct ins_survey_entry){i, txn[i]};
 }
 
 /* ---- reads ---- */
 
-static bool is_fact(const struct ins_history *h, uint32_t op)
+/* Is a read with this op_from one of a counted transaction? */
+static bool is_fact(const struct ins_history *h, uint32_t from)
 {
-    return !ins_is_write(h, op) && h->op_from[op] < INS_FROM_SPECIAL &&
-           (h->op_from[op] == INS_INIT || ins_counted(h, h->op_from[op]));
+    return from < INS_FROM_SPECIAL && (from == INS_INIT || ins_counted(h, from));
 }
 
-static bool has_read(const struct ins_survey_facts *f, ins_txn t, uint32_t n, ins_key k)
-{
-    for (uint32_t r = f->read_off[t]; r < n; r++)
-        if (ins_op_key(f->h, f->read_op[r]) == k)
-            return true;
-    return false;
-}
+/* By key, what the transaction that is looked at does with it. */
+struct doing {
+    ins_txn reader, writer; /* the last that did */
+    uint32_t version;       /* that the writer wrote */
+};
 
-/* `shown`: by list, how much the longest read shows. */
-static void fill_reads(struct ins_survey_facts *f, uint32_t *shown)
+/* The external reads, for a start: reads and writes follow each other in no order that
+ * a processor could guess, and so there is no branch to guess. */
+static void list_reads(struct ins_survey_facts *f)
 {
     const struct ins_history *h = f->h;
     uint32_t n = 0;
@@ -70,76 +68,118 @@ static void fill_reads(struct ins_survey_facts *f, uint32_t *shown)
         f->read_off[t] = n;
         for (uint32_t op = h->txn_op[t]; ins_counted(h, t) && op < h->txn_op[t + 1];
              op++) {
-            if (!is_fact(h, op))
-                continue;
+            f->read_op[n] = op;
+            n += !ins_is_write(h, op) & (h->op_from[op] < INS_FROM_SPECIAL);
+        }
+    }
+    f->read_off[h->n_txns] = n;
+}
+
+/* List read op may be the longest of its key. */
+static void see_list(struct ins_survey_facts *f, ins_key k, uint32_t op)
+{
+    const struct ins_history *h = f->h;
+    if (f->longest[k] == INS_NONE ||
+        ins_history_shown(h, f->longest[k]).len < ins_history_shown(h, op).len)
+        f->longest[k] = op;
+}
+
+/* Where in memory the writes of somebody are that is read from soon. */
+static void fetch_ahead(const struct ins_survey_facts *f, uint32_t read)
+{
+    enum { FAR = 16, NEAR = 8 };
+    const struct ins_history *h = f->h;
+    const uint32_t far = h->op_from[f->read_op[read + FAR]];
+    const uint32_t near = h->op_from[f->read_op[read + NEAR]];
+    __builtin_prefetch(&f->write_off[far]);
+    __builtin_prefetch(&f->write[f->write_off[near]]);
+}
+
+/* Of those that list_reads found: one a key, and of what version it is. */
+static void fill_reads(struct ins_survey_facts *f, struct doing *doing)
+{
+    const struct ins_history *h = f->h;
+    const uint32_t all = f->read_off[h->n_txns], fetched = all > 16 ? all - 16 : 0;
+    uint32_t n = 0, r = 0;
+    for (ins_txn t = 1; t < h->n_txns; t++) {
+        const uint32_t end = f->read_off[t + 1];
+        f->read_off[t] = n;
+        for (uint32_t i = f->write_off[t]; r < end && i < f->write_off[t + 1]; i++) {
+            struct doing *const own = &doing[f->write[i].key];
+            own->writer = t;
+            own->version = f->write[i].version;
+        }
+        for (; r < end; r++) {
+            const uint32_t op = f->read_op[r], from = h->op_from[op];
             const ins_key k = ins_op_key(h, op);
-            if (ins_is_list_key(h, k)) {
-                const uint32_t len = (uint32_t)ins_history_shown(h, op).len;
-                if (f->longest[k] == INS_NONE || shown[k] < len) {
-                    f->longest[k] = op;
-                    shown[k] = len;
-                }
-            }
-            const uint32_t v = ins_survey_version(f, h->op_from[op], k);
-            if (v == INS_NONE || has_read(f, t, n, k))
+            if (r < fetched)
+                fetch_ahead(f, r);
+            if (!is_fact(h, from))
                 continue;
+            if (ins_is_list_key(h, k))
+                see_list(f, k, op);
+            const uint32_t v = ins_survey_version(f, from, k);
+            if (v == INS_NONE || doing[k].reader == t)
+                continue;
+            doing[k].reader = t;
             f->read_op[n] = op;
             f->read_txn[n] = t;
-            f->read_write[n] = ins_survey_version(f, t, k);
+            f->read_write[n] = doing[k].writer == t ? doing[k].version : INS_NONE;
             f->read_version[n++] = v;
         }
     }
     f->read_off[h->n_txns] = f->n_reads = n;
 }
 
-/* Add version v to those of a transaction, which begin at `first`. */
-static void add_write(struct ins_survey_facts *f, uint32_t first, uint32_t n, ins_key k,
-                      uint32_t v)
-{
-    for (; n > first && f->write[n - 1].version > v; n--)
-        f->write[n] = f->write[n - 1];
-    f->write[n] = (struct ins_survey_write){k, v};
-}
-
-/* The writers of a key ascend: `next`, by key, is the version of the one that comes
- * next. */
-static void fill_writes(struct ins_survey_facts *f, uint32_t *next)
+/* The versions of each transaction: they ascend, and so do their keys. */
+static void fill_writes(struct ins_survey_facts *f)
 {
     const struct ins_history *h = f->h;
-    uint32_t n = 0;
+    for (uint32_t v = 0; v < f->n_written; v++)
+        f->write_off[h->key_writer[v] + 2]++;
+    for (ins_txn t = 0; t < h->n_txns; t++)
+        f->write_off[t + 2] += f->write_off[t + 1];
     for (ins_key k = 0; k < h->n_keys; k++) {
-        next[k] = (uint32_t)h->key_writer_off[k];
-        for (uint64_t i = h->key_writer_off[k]; i < h->key_writer_off[k + 1]; i++)
-            f->version_key[i] = k;
+        const uint32_t end = (uint32_t)h->key_writer_off[k + 1];
+        for (uint32_t v = (uint32_t)h->key_writer_off[k]; v < end; v++) {
+            f->version_key[v] = k;
+            f->write[f->write_off[h->key_writer[v] + 1]++] =
+                (struct ins_survey_write){k, v};
+        }
         f->version_key[f->n_written + k] = k;
     }
-    for (ins_txn t = 0; t < h->n_txns; t++) {
-        f->write_off[t] = n;
-        for (uint32_t op = h->txn_op[t]; ins_counted(h, t) && op < h->txn_op[t + 1];
-             op++) {
-            const ins_key k = ins_op_key(h, op);
-            if (ins_is_write(h, op) && next[k] < h->key_writer_off[k + 1] &&
-                h->key_writer[next[k]] == t)
-                add_write(f, f->write_off[t], n++, k, next[k]++);
-        }
-    }
-    f->write_off[h->n_txns] = n;
-    assert(n == f->n_written);
+    assert(f->write_off[h->n_txns] == f->n_written);
+    memset(f->write + f->n_written, 0xff, FEW_WRITES * sizeof *f->write);
 }
 
 /* ---- the tree of versions ---- */
 
-static void parents_of_registers(struct ins_survey_facts *f)
+/* Is it possible that t, who wrote over what u wrote, ended before that? */
+static bool is_odd_update(const struct ins_history *h, ins_txn u, ins_txn t)
+{
+    return u != INS_INIT && (!h->has_times || !ins_has_end(h, u) ||
+                             (ins_has_end(h, t) && h->txn_end[t] <= h->txn_end[u]));
+}
+
+/* Who read a version and wrote the next one.  False when the ends of all these tell
+ * that they do not go round in a circle. */
+static bool take_updates(struct ins_survey_facts *f)
 {
     const struct ins_history *h = f->h;
-    for (ins_txn t = 1; t < h->n_txns; t++)
-        for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++) {
-            const uint32_t v = f->read_write[r];
-            if (v == INS_NONE || ins_is_list_key(h, f->version_key[v]))
-                continue;
-            f->parent[v] = f->read_version[r];
-            f->reads_parent[v] = 1;
+    bool odd = false;
+    for (uint32_t r = 0; r < f->n_reads; r++) {
+        const uint32_t v = f->read_write[r], before = f->read_version[r];
+        if (v == INS_NONE)
+            continue;
+        if (ins_is_list_key(h, f->version_key[v])) {
+            f->reads_parent[v] = f->parent[v] == before;
+            continue;
         }
+        f->parent[v] = before;
+        f->reads_parent[v] = 1;
+        odd |= is_odd_update(h, ins_survey_writer(f, before), f->read_txn[r]);
+    }
+    return odd;
 }
 
 /* Who read each other's versions in a circle has no place in a tree. */
@@ -229,16 +269,14 @@ static void parents_of_list(struct ins_survey_facts *f, ins_key k, uint32_t *ver
         f->parent[v] = f->n_written + k; /* until somebody is found before it */
     }
     end_chain(f, k, n_found, top);
-    for (uint64_t i = h->key_writer_off[k]; i < h->key_writer_off[k + 1]; i++)
-        f->reads_parent[i] = ins_survey_reads(f, h->key_writer[i], f->parent[i]);
 }
 
 static bool fill_tree(struct ins_survey_facts *f, struct ins_vec_u32 *crossed)
 {
     const struct ins_history *h = f->h;
-    uint8_t *mark = INS_NEW0(uint8_t, f->n_written);
     uint32_t *version = INS_NEW0(uint32_t, h->has_lists ? h->n_txns : 0);
-    const bool ok = mark && version;
+    uint8_t *mark = NULL;
+    bool ok = version != NULL;
     for (ins_key k = 0; ok && k < h->n_keys; k++) {
         const bool list = ins_is_list_key(h, k);
         for (uint64_t i = h->key_writer_off[k]; i < h->key_writer_off[k + 1]; i++)
@@ -247,9 +285,11 @@ static bool fill_tree(struct ins_survey_facts *f, struct ins_vec_u32 *crossed)
         if (list)
             parents_of_list(f, k, version, crossed);
     }
-    if (ok) {
-        parents_of_registers(f);
-        cut_circles(f, mark);
+    if (ok && take_updates(f)) {
+        mark = INS_NEW0(uint8_t, f->n_written);
+        ok = mark != NULL;
+        if (ok)
+            cut_circles(f, mark);
     }
     ins_free(mark);
     ins_free(version);
@@ -264,8 +304,11 @@ static bool index_crossed(struct ins_survey_facts *f, const struct ins_vec_u32 *
         from[i] = crossed->at[2 * (size_t)i];
         to[i] = crossed->at[2 * (size_t)i + 1];
     }
-    const bool ok = from && to &&
-                    sort_into(&f->crossed_off, &f->crossed, f->h->n_txns, n, from, to);
+    f->crossed_off = INS_NEW(uint32_t, (size_t)f->h->n_txns + 2);
+    f->crossed = INS_NEW(struct ins_survey_entry, n);
+    const bool ok = from && to && f->crossed_off && f->crossed;
+    if (ok)
+        sort_into(f->crossed_off, f->crossed, f->h->n_txns, n, from, to);
     ins_free(from);
     ins_free(to);
     return ok;
@@ -311,23 +354,44 @@ static bool sort_begins(struct timed **at, uint32_t n)
     return ok;
 }
 
-/* The first place whose begin is after `end`, near `guess`. */
-static uint32_t first_later(const struct timed *at, uint32_t n, uint32_t guess,
-                            uint64_t end)
+/* A table of begins: the time from the first to the last in equal parts, and for each
+ * how many are before it. */
+struct begins {
+    const struct timed *at;
+    uint32_t n, n_parts;
+    unsigned shift; /* a part is 2^shift long */
+    uint32_t *before;
+};
+
+static bool begins_init(struct begins *b, const struct timed *at, uint32_t n)
 {
-    uint32_t lo = guess, hi = n, step = 1;
-    if (lo && at[lo - 1].key > end) {
-        hi = lo - 1;
-        lo = 0;
-    }
-    while (lo + step <= hi && at[lo + step - 1].key <= end) {
-        lo += step;
-        step *= 2;
-    }
-    hi = lo + step <= hi ? lo + step - 1 : hi;
+    const uint64_t all = n ? at[n - 1].key - at[0].key : 0;
+    *b = (struct begins){.at = at, .n = n};
+    while (all >> b->shift > n)
+        b->shift++;
+    b->n_parts = (uint32_t)(all >> b->shift) + 1;
+    b->before = INS_NEW(uint32_t, (size_t)b->n_parts + 1);
+    uint32_t part = 0;
+    for (uint32_t i = 0; b->before && i < n; i++)
+        for (; part <= (at[i].key - at[0].key) >> b->shift; part++)
+            b->before[part] = i;
+    for (; b->before && part <= b->n_parts; part++)
+        b->before[part] = n;
+    return b->before != NULL;
+}
+
+/* The first place whose begin is after `end`. */
+static uint32_t first_later(const struct begins *b, uint64_t end)
+{
+    if (!b->n || end < b->at[0].key)
+        return 0;
+    const uint64_t part = (end - b->at[0].key) >> b->shift;
+    if (part >= b->n_parts)
+        return b->n;
+    uint32_t lo = b->before[part], hi = b->before[part + 1];
     while (lo < hi) {
         const uint32_t mid = lo + (hi - lo) / 2;
-        if (at[mid].key <= end)
+        if (b->at[mid].key <= end)
             lo = mid + 1;
         else
             hi = mid;
@@ -344,11 +408,9 @@ static uint64_t time_key(int64_t time)
 static bool fill_times(struct ins_survey_facts *f)
 {
     const struct ins_history *h = f->h;
-    f->first_after = INS_NEW(uint32_t, h->n_txns);
-    f->by_begin = INS_NEW(uint32_t, h->n_txns);
-    f->begun = INS_NEW0(uint32_t, h->n_txns);
     struct timed *at = INS_NEW(struct timed, h->n_txns);
-    bool ok = f->first_after && f->by_begin && f->begun && at;
+    bool ok = at != NULL;
+    memset(f->begun, 0, h->n_txns * sizeof *f->begun);
     for (ins_txn t = 1; ok && h->has_times && t < h->n_txns; t++)
         if (ins_counted(h, t) && h->txn_begin[t] != INS_NO_TIME)
             at[f->n_timed++] = (struct timed){time_key(h->txn_begin[t]), t};
@@ -357,42 +419,79 @@ static bool fill_times(struct ins_survey_facts *f)
         f->by_begin[i] = at[i].t;
         f->begun[at[i].t] = i + 1;
     }
-    uint32_t last = 0;
+    struct begins begins = {0};
+    ok = ok && begins_init(&begins, at, f->n_timed);
     for (ins_txn t = 0; ok && t < h->n_txns; t++) {
         f->first_after[t] = f->n_timed;
         if (h->has_times && t != INS_INIT && ins_has_end(h, t))
-            last = f->first_after[t] =
-                first_later(at, f->n_timed, last, time_key(h->txn_end[t]));
+            f->first_after[t] = first_later(&begins, time_key(h->txn_end[t]));
     }
+    ins_free(begins.before);
     ins_free(at);
     return ok;
 }
 
 /* ---- all ---- */
 
+/* Reads that are not of own or faulty writes. */
+static uint32_t count_external(const struct ins_history *h)
+{
+    uint32_t n = 0;
+    for (uint32_t op = 0; op < h->n_ops; op++)
+        n += !ins_is_write(h, op) & (h->op_from[op] < INS_FROM_SPECIAL);
+    return n;
+}
+
+/* One array after the other, each in lines of the cache of its own. */
+enum { LINE = 16, N_ARRAYS = 24 };
+static void *take(uint32_t **rest, size_t words)
+{
+    uint32_t *const at = *rest;
+    *rest += (words + LINE - 1) & ~(size_t)(LINE - 1);
+    return at;
+}
+
+/* All in one piece, which is large enough for large pages.  False when there is no
+ * memory. */
 static bool new_arrays(struct ins_survey_facts *f)
 {
     const struct ins_history *h = f->h;
-    f->version_key = INS_NEW(ins_key, f->n_versions);
-    f->parent = INS_NEW(uint32_t, f->n_versions);
-    f->reads_parent = INS_NEW0(uint8_t, f->n_versions);
-    f->write_off = INS_NEW(uint32_t, (size_t)h->n_txns + 1);
-    f->write = INS_NEW(struct ins_survey_write, f->n_written);
-    f->read_off = INS_NEW(uint32_t, (size_t)h->n_txns + 1);
-    f->read_op = INS_NEW(uint32_t, h->n_ops);
-    f->read_version = INS_NEW(uint32_t, h->n_ops);
-    f->read_txn = INS_NEW(ins_txn, h->n_ops);
-    f->read_write = INS_NEW(uint32_t, h->n_ops);
-    f->longest = INS_NEW(uint32_t, h->n_keys);
+    const size_t reads = (size_t)count_external(h) + 1; /* list_reads tries one more */
+    const size_t txns = (size_t)h->n_txns + 2, versions = (size_t)f->n_versions + 2;
+    const size_t writes = (size_t)f->n_written + FEW_WRITES, keys = h->n_keys;
+    const size_t lists = h->has_lists ? writes : 0;
+    uint32_t *rest = f->block =
+        INS_NEW(uint32_t, 5 * versions + 6 * reads + 5 * txns + 4 * writes + 3 * lists +
+                              2 * keys + LINE * N_ARRAYS);
+    if (!rest)
+        return false;
+    f->version_key = take(&rest, versions);
+    f->parent = take(&rest, versions);
+    f->reads_parent = take(&rest, versions / sizeof *rest + 1);
+    f->child_off = take(&rest, versions);
+    f->child = take(&rest, 2 * writes);
+    f->reader_off = take(&rest, versions);
+    f->reader = take(&rest, 2 * reads);
+    f->read_off = take(&rest, txns);
+    f->read_op = take(&rest, reads);
+    f->read_version = take(&rest, reads);
+    f->read_txn = take(&rest, reads);
+    f->read_write = take(&rest, reads);
+    f->write_off = take(&rest, txns);
+    f->write = take(&rest, 2 * writes);
+    f->longest = take(&rest, keys);
+    f->by_begin = take(&rest, txns);
+    f->first_after = take(&rest, txns);
+    f->begun = take(&rest, txns);
     if (h->has_lists) {
-        f->chain = INS_NEW(struct ins_survey_entry, f->n_written);
-        f->chain_at = INS_NEW(uint32_t, f->n_written);
-        f->chain_end = INS_NEW(uint32_t, h->n_keys);
+        f->chain = take(&rest, 2 * lists);
+        f->chain_at = take(&rest, lists);
+        f->chain_end = take(&rest, keys);
     }
-    return f->version_key && f->parent && f->reads_parent && f->write_off && f->write &&
-           f->read_off && f->read_op && f->read_version && f->read_txn &&
-           f->read_write && f->longest &&
-           (!h->has_lists || (f->chain && f->chain_at && f->chain_end));
+    memset(f->reads_parent, 0, f->n_versions);
+    memset(f->write_off, 0, txns * sizeof *f->write_off);
+    memset(f->longest, 0xff, keys * sizeof *f->longest);
+    return true;
 }
 
 bool ins_survey_init(struct ins_survey_facts *f, const struct ins_history *h,
@@ -407,35 +506,31 @@ bool ins_survey_init(struct ins_survey_facts *f, const struct ins_history *h,
     f->n_written = (uint32_t)writers;
     f->n_versions = f->n_written + h->n_keys;
     struct ins_vec_u32 crossed = {0};
-    uint32_t *by_key = INS_NEW0(uint32_t, h->n_keys);
-    bool ok = by_key && new_arrays(f);
+    struct doing *doing = INS_NEW0(struct doing, h->n_keys);
+    bool ok = doing && new_arrays(f);
     if (ok) {
-        memset(f->longest, 0xff, h->n_keys * sizeof *f->longest);
-        fill_writes(f, by_key);
-        memset(by_key, 0, h->n_keys * sizeof *by_key);
-        fill_reads(f, by_key);
-        ok = !ins_limit_hit(limit) && fill_tree(f, &crossed) && !ins_limit_hit(limit) &&
-             sort_into(&f->child_off, &f->child, f->n_versions, f->n_written, f->parent,
-                       h->key_writer) &&
-             sort_into(&f->reader_off, &f->reader, f->n_versions, f->n_reads,
-                       f->read_version, f->read_txn) &&
-             !ins_limit_hit(limit) && index_crossed(f, &crossed) && fill_times(f) &&
+        fill_writes(f);
+        list_reads(f);
+        fill_reads(f, doing);
+        ok = !ins_limit_hit(limit) && fill_tree(f, &crossed) && !ins_limit_hit(limit);
+    }
+    if (ok) {
+        sort_into(f->child_off, f->child, f->n_versions, f->n_written, f->parent,
+                  h->key_writer);
+        sort_into(f->reader_off, f->reader, f->n_versions, f->n_reads, f->read_version,
+                  f->read_txn);
+        ok = !ins_limit_hit(limit) && index_crossed(f, &crossed) && fill_times(f) &&
              !ins_limit_hit(limit);
     }
-    ins_free(by_key);
+    ins_free(doing);
     ins_vec_u32_release(&crossed);
     return ok;
 }
 
 void ins_survey_release(struct ins_survey_facts *f)
 {
-    void *all[] = {f->chain,        f->chain_at,     f->chain_end, f->version_key,
-                   f->parent,       f->reads_parent, f->child_off, f->child,
-                   f->reader_off,   f->reader,       f->read_off,  f->read_op,
-                   f->read_version, f->write_off,    f->write,     f->longest,
-                   f->crossed_off,  f->crossed,      f->by_begin,  f->first_after,
-                   f->begun,        f->read_txn,     f->read_write};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        ins_free(all[i]);
+    ins_free(f->block);
+    ins_free(f->crossed_off);
+    ins_free(f->crossed);
     memset(f, 0, sizeof *f);
 }

@@ -63,6 +63,7 @@ struct ins_survey_facts {
      * (a place in by_begin; n_timed: nobody) and its own place + 1 (0: it has no
      * begin). So a ended before b began when first_after[a] < begun[b]. */
     uint32_t n_timed, *by_begin, *first_after, *begun;
+    void *block; /* the memory of all arrays but `crossed` */
 };
 
 /* False when memory or the limit ends it; to be released in any case. */
