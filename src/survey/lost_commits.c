@@ -34,7 +34,9 @@ struct hunt {
     const uint8_t
         *wanted; /* keys that a suspect wrote; of the others nothing is known */
     struct standing *version;
-    uint32_t *by_key_off, *by_key; /* reads by key, in the order of their begins */
+    /* Reads of key k by who has a begin, in the order of those: from by_key_off[k] to
+     * by_key_end[k]. */
+    uint32_t *by_key_off, *by_key_end, *by_key;
     /* for the commit that is looked at */
     uint32_t *stamp, *root, turn; /* by version */
     uint8_t *sight;
@@ -68,14 +70,16 @@ static int64_t written_by(const struct ins_survey_facts *f, uint32_t version)
 struct sweep {
     const struct ins_survey_facts *f;
     uint32_t *first,
-        *next;        /* who has ended when the i-th begins: the first, the next */
-    uint32_t *newest; /* by key: last begin of those that have ended and wrote it */
-    uint8_t *covered; /* by version: who wrote something below it has ended */
+        *next; /* who has ended when the i-th begins: the first, the next */
+    /* By key, of those that have ended and wrote it: registers, their last begin;
+     * lists, behind the place of the last in the chain. */
+    uint32_t *newest;
+    uint8_t *covered; /* registers: by version, who wrote something below has ended */
     /* Registers: by key, the version whose writer ended last, of those that were
      * written blindly and of the others; and by version the one before. */
     uint32_t *blind, *built, *before;
     uint8_t *suspect; /* by transaction */
-    bool any;
+    uint32_t *missed; /* by transaction: `begun` of the last who may have missed it */
     uint64_t steps;
 };
 
@@ -95,8 +99,9 @@ static bool sweep_init(struct sweep *s)
     s->blind = INS_NEW(uint32_t, f->h->n_keys);
     s->built = INS_NEW(uint32_t, f->h->n_keys);
     s->before = INS_NEW(uint32_t, f->n_written);
-    if (!s->first || !s->next || !s->newest || !s->covered || !s->blind || !s->built ||
-        !s->before)
+    s->missed = INS_NEW0(uint32_t, f->h->n_txns);
+    if (!s->missed || !s->first || !s->next || !s->newest || !s->covered || !s->blind ||
+        !s->built || !s->before)
         return false;
     memset(s->blind, 0xff, f->h->n_keys * sizeof *s->blind);
     memset(s->built, 0xff, f->h->n_keys * sizeof *s->built);
@@ -115,12 +120,13 @@ static void sweep_end(struct sweep *s, ins_txn w)
     for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++) {
         const uint32_t v = f->write[i].version;
         const ins_key k = f->write[i].key;
-        /* In a list that branches who is not below is older.  Of one without a begin
-         * only the initial version is surely older. */
-        uint32_t begun = f->begun[w] ? f->begun[w] : 1;
-        if (ins_is_list_key(f->h, k) &&
-            f->child_off[f->parent[v]] + 1 < f->child_off[f->parent[v] + 1])
-            begun = UINT32_MAX;
+        if (ins_is_list_key(f->h, k)) {
+            const uint32_t behind = f->chain_at[v] + 1;
+            s->newest[k] = s->newest[k] < behind ? behind : s->newest[k];
+            continue;
+        }
+        /* Of one without a begin only the initial version is surely older. */
+        const uint32_t begun = f->begun[w] ? f->begun[w] : 1;
         s->newest[k] = s->newest[k] < begun ? begun : s->newest[k];
         uint32_t *last = f->parent[v] < f->n_written ? &s->built[k] : &s->blind[k];
         s->before[v] = *last;
@@ -133,12 +139,22 @@ static void sweep_end(struct sweep *s, ins_txn w)
     }
 }
 
+/* Behind the place of a version of list k in its chain. */
+static uint32_t behind(const struct ins_survey_facts *f, uint32_t version, ins_key k)
+{
+    return version < f->n_written ? f->chain_at[version] + 1
+                                  : (uint32_t)f->h->key_writer_off[k];
+}
+
 static bool is_stale(const struct sweep *s, uint32_t version)
 {
     const struct ins_survey_facts *f = s->f;
+    const ins_key k = f->version_key[version];
+    if (ins_is_list_key(f->h, k))
+        return behind(f, version, k) < s->newest[k];
     return s->covered[version] ||
-           (version < f->n_written && f->first_after[f->h->key_writer[version]] <
-                                          s->newest[f->version_key[version]]);
+           (version < f->n_written &&
+            f->first_after[f->h->key_writer[version]] < s->newest[k]);
 }
 
 /* Has anybody read what w wrote, began after its end and had not ended when t began?
@@ -160,10 +176,11 @@ static bool is_seen_until(const struct ins_survey_facts *f, ins_txn w, ins_txn t
 static void suspect(struct sweep *s, ins_txn t, ins_txn w)
 {
     s->steps++;
-    if (s->suspect[w] || !is_before(s->f, w, t) || is_seen_until(s->f, w, t))
+    if (!is_before(s->f, w, t))
         return;
-    s->suspect[w] = 1;
-    s->any = true;
+    s->missed[w] = s->f->begun[t]; /* they ascend */
+    if (!s->suspect[w] && !is_seen_until(s->f, w, t))
+        s->suspect[w] = 1;
 }
 
 /* All that the read may have missed: of a list, what follows; of a register, what was
@@ -175,10 +192,7 @@ static void suspect_all(struct sweep *s, ins_txn t, uint32_t version)
     const struct ins_history *h = f->h;
     const ins_key k = f->version_key[version];
     if (ins_is_list_key(h, k)) {
-        uint64_t at = h->key_writer_off[k];
-        if (version < f->n_written)
-            at = f->chain_at[version] + 1;
-        for (; at < h->key_writer_off[k + 1]; at++)
+        for (uint32_t at = behind(f, version, k); at < s->newest[k]; at++)
             suspect(s, t, f->chain[at].txn);
         return;
     }
@@ -196,6 +210,85 @@ static void suspect_all(struct sweep *s, ins_txn t, uint32_t version)
     }
 }
 
+/* Did somebody who began after w's end see what w appended, and end only when the last
+ * who may have missed it had begun?  Then it is not lost.  The last versions of a list
+ * are those that are read last. */
+static bool is_seen_last(const struct sweep *s, ins_txn w)
+{
+    enum { MOST = 64 }; /* reads, by key */
+    const struct ins_survey_facts *f = s->f;
+    bool seen = false;
+    for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++) {
+        const ins_key k = f->write[i].key;
+        if (!ins_is_list_key(f->h, k))
+            continue;
+        const uint32_t place = f->chain_at[f->write[i].version];
+        if (place >= f->chain_end[k])
+            return false; /* no order is known of it and others like it */
+        uint32_t n = 0;
+        for (uint32_t at = f->chain_end[k]; !seen && n < MOST && at-- > place;) {
+            const uint32_t v = f->chain[at].what;
+            for (uint32_t r = f->reader_off[v]; r < f->reader_off[v + 1]; r++, n++) {
+                const ins_txn x = f->reader[r].txn;
+                seen |= is_before(f, w, x) && f->first_after[x] >= s->missed[w];
+            }
+        }
+    }
+    return seen;
+}
+
+/* Strike out who is none after all; false when nobody is left. */
+static bool keep_suspects(struct sweep *s)
+{
+    bool any = false;
+    for (ins_txn w = 1; w < s->f->h->n_txns; w++) {
+        if (s->suspect[w] && s->f->h->has_lists && is_seen_last(s, w))
+            s->suspect[w] = 0;
+        any |= s->suspect[w];
+    }
+    return any;
+}
+
+/* Who begins and who ends soon is not near in memory, nor is what they read and wrote.
+ */
+static void fetch_ahead(const struct sweep *s, uint32_t i)
+{
+    enum { NEAR = 4, FAR = 8 };
+    const struct ins_survey_facts *f = s->f;
+    if (i + FAR >= f->n_timed)
+        return;
+    const ins_txn far = f->by_begin[i + FAR], near = f->by_begin[i + NEAR];
+    const ins_txn far_end = s->first[i + FAR], near_end = s->first[i + NEAR];
+    __builtin_prefetch(&f->read_version[f->read_off[far]]);
+    for (uint32_t r = f->read_off[near]; r < f->read_off[near + 1]; r++) {
+        const uint32_t v = f->read_version[r];
+        __builtin_prefetch(&f->version_key[v]);
+        __builtin_prefetch(&s->covered[v]);
+    }
+    if (far_end != INS_NONE)
+        __builtin_prefetch(&f->write[f->write_off[far_end]]);
+    if (near_end == INS_NONE)
+        return;
+    for (uint32_t w = f->write_off[near_end]; w < f->write_off[near_end + 1]; w++) {
+        __builtin_prefetch(&f->parent[f->write[w].version]);
+        __builtin_prefetch(&s->before[f->write[w].version]);
+    }
+}
+
+static void sweep_all(struct sweep *s, uint64_t most)
+{
+    const struct ins_survey_facts *f = s->f;
+    for (uint32_t i = 0; i < f->n_timed && s->steps < most; i++) {
+        fetch_ahead(s, i);
+        const ins_txn t = f->by_begin[i];
+        for (uint32_t w = s->first[i]; w != INS_NONE; w = s->next[w])
+            sweep_end(s, w);
+        for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++)
+            if (is_stale(s, f->read_version[r]))
+                suspect_all(s, t, f->read_version[r]);
+    }
+}
+
 /* Who may be lost: by transaction, for the caller to free; NULL: nobody.  Everybody
  * when it would take too long to tell.  False when there is no memory. */
 static bool find_suspects(const struct ins_survey_facts *f, uint8_t **suspects)
@@ -203,27 +296,18 @@ static bool find_suspects(const struct ins_survey_facts *f, uint8_t **suspects)
     struct sweep s = {.f = f, .suspect = INS_NEW0(uint8_t, f->h->n_txns)};
     const bool ok = s.suspect && sweep_init(&s);
     const uint64_t most = 4 * ((uint64_t)f->n_reads + f->n_versions) + 100000;
-    for (uint32_t i = 0; ok && i < f->n_timed && s.steps < most; i++) {
-        const ins_txn t = f->by_begin[i];
-        for (uint32_t w = s.first[i]; w != INS_NONE; w = s.next[w])
-            sweep_end(&s, w);
-        for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++)
-            if (is_stale(&s, f->read_version[r]))
-                suspect_all(&s, t, f->read_version[r]);
-    }
+    if (ok)
+        sweep_all(&s, most);
     if (ok && s.steps >= most)
         memset(s.suspect, 1, f->h->n_txns);
-    else if (!s.any) {
+    else if (!ok || !keep_suspects(&s)) {
         ins_free(s.suspect);
         s.suspect = NULL;
     }
-    ins_free(s.first);
-    ins_free(s.next);
-    ins_free(s.newest);
-    ins_free(s.covered);
-    ins_free(s.blind);
-    ins_free(s.built);
-    ins_free(s.before);
+    void *all[] = {s.first, s.next,  s.newest, s.covered,
+                   s.blind, s.built, s.before, s.missed};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        ins_free(all[i]);
     *suspects = s.suspect;
     return ok;
 }
@@ -240,30 +324,26 @@ static void pass_up(struct standing *up, const struct standing *v)
     up->began = up->began < v->began ? v->began : up->began;
 }
 
-/* Number the versions so that what builds on one stands right behind it. */
-static void walk_tree(struct hunt *s, uint32_t *stack)
+/* Number the versions of key k, from n on, so that what builds on one stands right
+ * behind it. */
+static void walk_tree(struct hunt *s, ins_key k, uint32_t n, uint32_t *stack)
 {
     const struct ins_survey_facts *f = s->f;
-    uint32_t n = 0;
-    for (ins_key k = 0; k < f->h->n_keys; k++) {
-        if (!s->wanted[k])
+    uint32_t depth = 0;
+    stack[depth++] = f->n_written + k;
+    s->version[f->n_written + k].enter = n++;
+    while (depth) {
+        const uint32_t v = stack[depth - 1];
+        struct standing *const at = &s->version[v];
+        if (at->leave == f->child_off[v + 1]) {
+            at->leave = n;
+            if (--depth)
+                pass_up(&s->version[stack[depth - 1]], at);
             continue;
-        uint32_t depth = 0;
-        stack[depth++] = f->n_written + k;
-        s->version[f->n_written + k].enter = n++;
-        while (depth) {
-            const uint32_t v = stack[depth - 1];
-            struct standing *const at = &s->version[v];
-            if (at->leave == f->child_off[v + 1]) {
-                at->leave = n;
-                if (--depth)
-                    pass_up(&s->version[stack[depth - 1]], at);
-                continue;
-            }
-            const uint32_t child = f->child[at->leave++].what;
-            s->version[child].enter = n++;
-            stack[depth++] = child;
         }
+        const uint32_t child = f->child[at->leave++].what;
+        s->version[child].enter = n++;
+        stack[depth++] = child;
     }
 }
 
@@ -288,28 +368,39 @@ static void see(struct standing *v, const struct ins_history *h, ins_txn t)
 static void sort_reads(struct hunt *s)
 {
     const struct ins_survey_facts *f = s->f;
-    for (uint32_t r = 0; r < f->n_reads; r++) {
-        const ins_key k = f->version_key[f->read_version[r]];
-        s->by_key_off[k + 2] += s->wanted[k] && f->begun[f->read_txn[r]];
-    }
-    for (ins_key k = 0; k < f->h->n_keys; k++) {
-        s->by_key_off[k + 2] += s->by_key_off[k + 1];
-        for (uint64_t v = f->h->key_writer_off[k];
-             s->wanted[k] && v < f->h->key_writer_off[k + 1]; v++)
-            unseen(s, (uint32_t)v);
-        unseen(s, f->n_written + k);
+    const struct ins_history *h = f->h;
+    uint32_t n = 0;
+    for (ins_key k = 0; k < h->n_keys; k++) {
+        const uint64_t first = h->key_writer_off[k], end = h->key_writer_off[k + 1];
+        const uint32_t start = f->n_written + k;
+        s->by_key_off[k] = s->by_key_end[k] = n;
+        if (s->wanted[k])
+            n += f->reader_off[end] - f->reader_off[first] + f->reader_off[start + 1] -
+                 f->reader_off[start];
     }
     for (uint32_t i = 0; i < f->n_timed; i++) {
         const ins_txn t = f->by_begin[i];
         for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++) {
-            const uint32_t version = f->read_version[r];
-            const ins_key k = f->version_key[version];
-            if (!s->wanted[k])
-                continue;
-            s->by_key[s->by_key_off[k + 1]++] = r;
-            see(&s->version[version], f->h, t);
+            const ins_key k = ins_op_key(h, f->read_op[r]);
+            if (s->wanted[k])
+                s->by_key[s->by_key_end[k]++] = r;
         }
     }
+}
+
+/* What became of the versions of key k. */
+static void look_at_key(struct hunt *s, ins_key k)
+{
+    const struct ins_survey_facts *f = s->f;
+    const uint32_t first = (uint32_t)f->h->key_writer_off[k];
+    for (uint32_t v = first; v < f->h->key_writer_off[k + 1]; v++)
+        unseen(s, v);
+    unseen(s, f->n_written + k);
+    for (uint32_t i = s->by_key_off[k]; i < s->by_key_end[k]; i++) {
+        const uint32_t r = s->by_key[i];
+        see(&s->version[f->read_version[r]], f->h, f->read_txn[r]);
+    }
+    walk_tree(s, k, first + k, s->root);
 }
 
 static bool hunt_init(struct hunt *s)
@@ -319,24 +410,27 @@ static bool hunt_init(struct hunt *s)
     if (ins_limit_memory(s->limit, 41 * (uint64_t)n + 4 * (uint64_t)f->n_reads))
         return false;
     s->version = INS_NEW(struct standing, n);
-    s->by_key_off = INS_NEW0(uint32_t, (size_t)f->h->n_keys + 2);
+    s->by_key_off = INS_NEW(uint32_t, f->h->n_keys);
+    s->by_key_end = INS_NEW(uint32_t, f->h->n_keys);
     s->by_key = INS_NEW(uint32_t, f->n_reads);
     s->stamp = INS_NEW0(uint32_t, n);
     s->root = INS_NEW(uint32_t, n);
     s->sight = INS_NEW(uint8_t, n);
     s->counted = INS_NEW0(uint32_t, f->h->n_txns);
-    if (!s->version || !s->by_key_off || !s->by_key || !s->stamp || !s->root ||
-        !s->sight || !s->counted)
+    if (!s->version || !s->by_key_off || !s->by_key_end || !s->by_key || !s->stamp ||
+        !s->root || !s->sight || !s->counted)
         return false;
     sort_reads(s);
-    walk_tree(s, s->root);
+    for (ins_key k = 0; k < f->h->n_keys; k++)
+        if (s->wanted[k])
+            look_at_key(s, k);
     return true;
 }
 
 static void hunt_release(struct hunt *s)
 {
-    void *all[] = {s->version, s->by_key_off, s->by_key, s->stamp,
-                   s->root,    s->sight,      s->counted};
+    void *all[] = {s->version, s->by_key_off, s->by_key_end, s->by_key,
+                   s->stamp,   s->root,       s->sight,      s->counted};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
 }
@@ -396,7 +490,7 @@ static enum sight sight_of(struct hunt *s, uint32_t version, uint32_t v, uint32_
 /* The first read of key k by who began later, a place in by_key. */
 static uint32_t first_later(const struct hunt *s, ins_key k)
 {
-    uint32_t lo = s->by_key_off[k], hi = s->by_key_off[k + 1];
+    uint32_t lo = s->by_key_off[k], hi = s->by_key_end[k];
     while (lo < hi) {
         const uint32_t mid = lo + (hi - lo) / 2;
         if (begin_at(s, mid) <= s->after)
@@ -430,7 +524,7 @@ static uint32_t first_miss(struct hunt *s, ins_txn w, uint32_t v)
 {
     const struct ins_survey_facts *f = s->f;
     const ins_key k = f->version_key[v];
-    const uint32_t first = first_later(s, k), all = s->by_key_off[k + 1];
+    const uint32_t first = first_later(s, k), all = s->by_key_end[k];
     const uint32_t end =
         all - first < MOST_BEFORE_MISS ? all : first + MOST_BEFORE_MISS;
     if (!may_be_older(s, w, v, first, end))
@@ -478,7 +572,7 @@ static bool is_unseen(struct hunt *s, ins_txn w, uint32_t v, ins_txn missed,
     const struct ins_survey_facts *f = s->f;
     const struct ins_history *h = f->h;
     const ins_key k = f->version_key[v];
-    for (uint32_t i = first_later(s, k); i < s->by_key_off[k + 1]; i++) {
+    for (uint32_t i = first_later(s, k); i < s->by_key_end[k]; i++) {
         const uint32_t read = s->by_key[i];
         uint32_t top;
         const enum sight sight = sight_of(s, f->read_version[read], v, &top);
@@ -519,7 +613,7 @@ static bool is_suspect(struct hunt *s, ins_txn w, struct ins_lost_commit *l)
     bool looked = false;
     for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1] && !looked; i++) {
         const ins_key k = f->write[i].key;
-        const uint32_t n = s->by_key_off[k + 1];
+        const uint32_t n = s->by_key_end[k];
         looked = n > s->by_key_off[k] && begin_at(s, n - 1) > s->after;
     }
     return looked;
@@ -616,11 +710,29 @@ static bool index_writes(const struct hunt *s, struct writes *x)
     return !x->commit.failed && !x->next.failed;
 }
 
-/* Take back the commits that read op of t, which began later, may have seen. */
+static bool is_fact(const struct ins_survey_facts *f, ins_txn t, uint32_t op)
+{
+    for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++)
+        if (f->read_op[r] == op)
+            return true;
+    return false;
+}
+
+static bool reads_facts_only(const struct ins_survey_facts *f, ins_txn t)
+{
+    const struct ins_history *h = f->h;
+    uint32_t reads = h->txn_op[t + 1] - h->txn_op[t];
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
+        reads -= ins_is_write(h, op);
+    return reads == f->read_off[t + 1] - f->read_off[t];
+}
+
+/* Take back the commits that operation op of t, which began later, may have seen, if it
+ * is a read that is no fact. */
 static void compare_read(struct hunt *s, const struct writes *x, ins_txn t, uint32_t op)
 {
     const struct ins_history *h = s->f->h;
-    if (!ins_has_result(h, op))
+    if (ins_is_write(h, op) || !ins_has_result(h, op) || is_fact(s->f, t, op))
         return;
     for (uint32_t i = x->first[ins_op_key(h, op)]; i != INS_NONE; i = x->next.at[i]) {
         // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): i is in the vector
@@ -640,15 +752,12 @@ static bool compare_others(struct hunt *s)
     struct writes x = {0};
     bool ok = index_writes(s, &x);
     for (ins_txn t = 1; ok && t < h->n_txns; t++) {
-        uint32_t r = f->read_off[t];
         ok = s->steps < MOST_STEPS && ((t & 1023) || !ins_limit_hit(s->limit));
-        for (uint32_t op = h->txn_op[t];
-             op < h->txn_op[t + 1] && h->txn_begin[t] != INS_NO_TIME; op++) {
-            const bool fact = r < f->read_off[t + 1] && f->read_op[r] == op;
-            r += fact;
-            if (!fact && !ins_is_write(h, op))
+        if (h->txn_begin[t] == INS_NO_TIME || reads_facts_only(f, t))
+            continue;
+        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
+            if (x.first[ins_op_key(h, op)] != INS_NONE)
                 compare_read(s, &x, t, op);
-        }
     }
     ins_free(x.first);
     ins_vec_u32_release(&x.commit);
