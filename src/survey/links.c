@@ -9,6 +9,8 @@ enum { NEAR = 12 }; /* versions of a list */
 struct maker {
     const struct ins_survey_facts *f;
     struct ins_links *out;
+    /* the component of who is looked at: its first member, how many there are */
+    uint32_t first, n;
 };
 
 static void add(struct maker *g, uint32_t node, enum ins_arc_type type, uint32_t what,
@@ -18,16 +20,17 @@ static void add(struct maker *g, uint32_t node, enum ins_arc_type type, uint32_t
                       (struct ins_survey_link){node, what, version, (uint8_t)type});
 }
 
-static bool are_together(const struct maker *g, ins_txn t, ins_txn u)
+/* Is u a member of the component? */
+static bool is_inside(const struct maker *g, ins_txn u)
 {
-    return g->out->whole.of[t] == g->out->whole.of[u];
+    return g->out->local[u] - g->first < g->n;
 }
 
 /* An edge to transaction u, if it is of t's component. */
 static void add_data(struct maker *g, ins_txn t, ins_txn u, enum ins_arc_type type,
                      uint32_t what, uint32_t version)
 {
-    if (t != u && are_together(g, t, u))
+    if (t != u && is_inside(g, u))
         add(g, INS_NODES * g->out->local[u], type, what, version);
 }
 
@@ -53,7 +56,7 @@ static void add_missed(struct maker *g, uint32_t r, uint32_t v, ins_txn writer)
 {
     const struct ins_survey_facts *f = g->f;
     const ins_txn t = f->read_txn[r];
-    if (are_together(g, t, writer))
+    if (is_inside(g, writer))
         add_data(g, t, writer,
                  f->read_write[r] != INS_NONE &&
                          ins_survey_reads(f, writer, f->read_version[r])
@@ -62,21 +65,41 @@ static void add_missed(struct maker *g, uint32_t r, uint32_t v, ins_txn writer)
                  r, v);
 }
 
+/* No update: what is at the places of its chain from `at` to `end` is missed by RW.
+ * Most of it is of others, and nobody could guess which: so all of it is put down, and
+ * what is not wanted is overwritten. */
+static void add_all_missed(struct maker *g, uint32_t r, uint32_t at, uint32_t end)
+{
+    const struct ins_survey_facts *f = g->f;
+    struct ins_vec_link *const all = &g->out->all;
+    if (!ins_vec_link_reserve(all, end - at))
+        return;
+    for (; at < end; at++) {
+        const uint32_t member = g->out->local[f->chain[at].txn];
+        all->at[all->len] = (struct ins_survey_link){INS_NODES * member, r,
+                                                     f->chain[at].what, INS_ARC_RW};
+        all->len += member - g->first < g->n;
+    }
+}
+
 /* Who read a version of a list missed all that follow it; the nearest are linked
  * directly, the others are reached through them. */
 static void add_missed_appends(struct maker *g, uint32_t r, ins_key k)
 {
     const struct ins_survey_facts *f = g->f;
     const uint32_t v = f->read_version[r];
-    const uint32_t end = (uint32_t)f->h->key_writer_off[k + 1];
     const uint32_t shown = f->chain_end[k];
-    uint32_t at = (uint32_t)f->h->key_writer_off[k], n = 0;
+    uint32_t end = (uint32_t)f->h->key_writer_off[k + 1];
+    uint32_t at = (uint32_t)f->h->key_writer_off[k];
     if (v < f->n_written)
         at = f->chain_at[v] < shown ? f->chain_at[v] + 1 : end;
-    for (; at < end && n < NEAR; at++) {
-        add_missed(g, r, f->chain[at].what, f->chain[at].txn);
-        n += at < shown;
-    }
+    if (at < shown && shown - at >= NEAR)
+        end = at + NEAR;
+    if (f->read_write[r] == INS_NONE)
+        add_all_missed(g, r, at, end);
+    else
+        for (; at < end; at++)
+            add_missed(g, r, f->chain[at].what, f->chain[at].txn);
 }
 
 static void add_reads(struct maker *g, ins_txn t)
@@ -101,19 +124,17 @@ static uint32_t next_in_session(const struct maker *g, ins_txn t)
     ins_txn u = t + 1;
     while (u < end && !ins_counted(h, u))
         u++;
-    return u < end && are_together(g, t, u) ? g->out->local[u] : INS_NONE;
+    return u < end && is_inside(g, u) ? g->out->local[u] : INS_NONE;
 }
 
 /* The first member of t's component that began after its end. */
 static uint32_t first_later(const struct maker *g, ins_txn t)
 {
-    const struct ins_components *c = &g->out->whole;
-    uint32_t lo = c->first[c->of[t]];
-    uint32_t hi = c->first[c->of[t] + 1];
-    const uint32_t end = hi;
+    const uint32_t *const member = g->out->whole.member, end = g->first + g->n;
+    uint32_t lo = g->first, hi = end;
     while (lo < hi) {
         const uint32_t mid = lo + (hi - lo) / 2;
-        if (g->f->first_after[t] < g->f->begun[c->member[mid]])
+        if (g->f->first_after[t] < g->f->begun[member[mid]])
             hi = mid;
         else
             lo = mid + 1;
@@ -125,6 +146,8 @@ static void add_member(struct maker *g, uint32_t member)
 {
     struct ins_links *o = g->out;
     const ins_txn t = o->whole.member[member];
+    g->first = o->whole.first[o->whole.of[t]];
+    g->n = o->whole.first[o->whole.of[t] + 1] - g->first;
     const uint32_t node = INS_NODES * member, next = next_in_session(g, t);
     const uint32_t later = first_later(g, t);
     o->is_ordered &= next > member;
@@ -147,6 +170,30 @@ static void add_member(struct maker *g, uint32_t member)
         add(g, node + INS_NODES + INS_NODE_RT, INS_ARC_MOVE_RT, INS_NONE, INS_NONE);
 }
 
+/* Members follow each other by begin, and what they read and wrote is all over the
+ * memory. */
+static void fetch_ahead(const struct maker *g, uint32_t member, uint32_t n)
+{
+    enum { CLOSE = 3, FAR = 6 };
+    const struct ins_survey_facts *f = g->f;
+    if (member + FAR >= n)
+        return;
+    const ins_txn far = g->out->whole.member[member + FAR];
+    const ins_txn close = g->out->whole.member[member + CLOSE];
+    __builtin_prefetch(&f->write[f->write_off[far]]);
+    __builtin_prefetch(&f->read_version[f->read_off[far]]);
+    for (uint32_t i = f->write_off[close]; i < f->write_off[close + 1]; i++) {
+        __builtin_prefetch(&f->child_off[f->write[i].version]);
+        __builtin_prefetch(&f->reader_off[f->write[i].version]);
+    }
+    for (uint32_t r = f->read_off[close]; r < f->read_off[close + 1]; r++) {
+        const uint32_t v = f->read_version[r];
+        __builtin_prefetch(&f->version_key[v]);
+        __builtin_prefetch(f->chain_at && v < f->n_written ? &f->chain_at[v]
+                                                           : &f->child_off[v]);
+    }
+}
+
 /* The edges within the components; nothing else is on a cycle.  False at a limit. */
 static bool add_all(struct maker *g, struct ins_limit *limit)
 {
@@ -158,7 +205,7 @@ static bool add_all(struct maker *g, struct ins_limit *limit)
     o->is_ordered = true;
     o->off = INS_NEW(uint32_t, (size_t)o->n_nodes + 1);
     o->local = INS_NEW(uint32_t, h->n_txns);
-    if (!o->off || !o->local)
+    if (!o->off || !o->local || !ins_vec_link_reserve(&o->all, 8 * (size_t)n))
         return false;
     memset(o->local, 0xff, h->n_txns * sizeof *o->local);
     for (uint32_t i = 0; i < n; i++)
@@ -168,6 +215,7 @@ static bool add_all(struct maker *g, struct ins_limit *limit)
             (ins_limit_hit(limit) || o->all.len > most || o->all.failed ||
              ins_limit_memory(limit, o->all.len * sizeof *o->link)))
             return false;
+        fetch_ahead(g, i, n);
         add_member(g, i);
     }
     o->off[o->n_nodes] = (uint32_t)o->all.len;

@@ -52,9 +52,11 @@ static void edges_to(struct tangler *g, ins_txn t, ins_txn before)
     if (before != INS_NONE)
         add_open(g, before, t);
     for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++) {
-        const uint32_t v = f->read_version[r];
-        add_open(g, ins_survey_writer(f, v), t);
-        g->last_after[v] = g->last_after[v] < after ? after : g->last_after[v];
+        const uint32_t v = f->read_version[r], last = g->last_after[v];
+        if (is_open(g, last,
+                    t)) /* else nor is it with its writer, who is one of them */
+            add_open(g, ins_survey_writer(f, v), t);
+        g->last_after[v] = last < after ? after : last;
     }
     for (uint32_t i = f->crossed_off[t]; i < f->crossed_off[t + 1]; i++)
         add_open(g, t, f->crossed[i].txn);
