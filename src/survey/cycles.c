@@ -54,8 +54,8 @@ struct ins_survey_graph {
     uint64_t n_links, n_rw;   /* edges, and the RW among them */
     bool turns_back;          /* an edge other than RW leads to who ended earlier */
     struct ins_vec_u32 start; /* nodes with an RW */
-    uint32_t *place;          /* by member: which one of the component it is */
-    uint32_t *may;            /* by node: kinds of cycles; see sieve.h */
+    struct ins_sieve *sieve;
+    uint32_t *may; /* by node: kinds of cycles; see sieve.h.  0 elsewhere */
     uint32_t sifted, left;    /* kinds: those that were, and have somebody left */
     /* search */
     struct ins_vec_visit visit;
@@ -83,8 +83,8 @@ static bool outline_of(const struct ins_survey_graph *g, unsigned arcs,
     for (uint32_t v = 0; v < g->in.n_nodes; v++) {
         o->off[v] = (uint32_t)o->to.len;
         for (uint32_t e = g->in.off[v]; e < g->in.off[v + 1]; e++) {
-            o->to.at[o->to.len] = g->in.link[e].to;
-            o->to.len += arcs >> g->in.link[e].type & 1;
+            o->to.at[o->to.len] = ins_link_to(g->in.link[e]);
+            o->to.len += arcs >> ins_link_type(g->in.link[e]) & 1;
         }
     }
     o->off[g->in.n_nodes] = (uint32_t)o->to.len;
@@ -112,11 +112,22 @@ static bool take_whole(struct ins_survey_graph *g)
     return true;
 }
 
+/* Done with the component that was looked at. */
+static void leave(struct ins_survey_graph *g)
+{
+    if (g->c == INS_NONE)
+        return;
+    for (uint32_t i = g->now_in.first[g->c]; i < g->now_in.first[g->c + 1]; i++)
+        for (uint32_t k = 0; k < INS_NODES; k++)
+            g->may[g->now_in.member[i] + k] = 0;
+    g->c = INS_NONE;
+}
+
 bool ins_survey_graph_components(struct ins_survey_graph *g, enum ins_suffix suffix)
 {
     struct ins_outline o;
+    leave(g);
     ins_components_release(&g->now_in);
-    g->c = INS_NONE;
     g->suffix = suffix;
     if (!g->in.link)
         return true;
@@ -149,12 +160,13 @@ struct ins_survey_graph *ins_survey_graph_new(const struct ins_survey_facts *f,
     g->weak = weak;
     g->limit = limit;
     g->purse = LEAST_PURSE + f->h->n_ops / 4;
+    g->c = INS_NONE;
     bool ok = ins_links_init(&g->in, f, limit);
     if (ok && g->in.link) {
         g->seen = INS_NEW0(uint64_t, (size_t)1 << far.seen_bits);
-        g->may = INS_NEW(uint32_t, g->in.n_nodes);
-        g->place = INS_NEW(uint32_t, g->in.n_nodes / INS_NODES);
-        ok = g->seen && g->may && g->place;
+        g->may = INS_NEW0(uint32_t, g->in.n_nodes);
+        g->sieve = ins_sieve_new(&g->in);
+        ok = g->seen && g->may && g->sieve;
     }
     if (!ok) {
         ins_survey_graph_free(g);
@@ -170,7 +182,7 @@ void ins_survey_graph_free(struct ins_survey_graph *g)
     ins_links_release(&g->in);
     ins_components_release(&g->now_in);
     ins_free(g->may);
-    ins_free(g->place);
+    ins_sieve_free(g->sieve);
     ins_vec_u32_release(&g->start);
     ins_vec_visit_release(&g->visit);
     ins_vec_u32_release(&g->now);
@@ -183,11 +195,10 @@ void ins_survey_graph_free(struct ins_survey_graph *g)
 
 /* Is the edge from v, no RW, against the order of ends?  Where there is none, nothing
  * goes round without an RW. */
-static bool turns_back(const struct ins_survey_graph *g, uint32_t v,
-                       const struct ins_survey_link *l)
+static bool turns_back(const struct ins_survey_graph *g, uint32_t v, uint32_t to)
 {
     const struct ins_history *h = g->f->h;
-    const ins_txn t = ins_node_txn(&g->in, v), u = ins_node_txn(&g->in, l->to);
+    const ins_txn t = ins_node_txn(&g->in, v), u = ins_node_txn(&g->in, to);
     return !h->has_times || !ins_has_end(h, t) ||
            (ins_has_end(h, u) && h->txn_end[u] <= h->txn_end[t]);
 }
@@ -196,15 +207,16 @@ static void look_at_node(struct ins_survey_graph *g, uint32_t v, unsigned arcs)
 {
     uint64_t rw = 0;
     for (uint32_t e = g->in.off[v]; e < g->in.off[v + 1]; e++) {
-        const struct ins_survey_link *l = &g->in.link[e];
-        if (!(arcs & INS_ARC(l->type)) || g->now_in.of[l->to] != g->c)
+        const enum ins_arc_type type = ins_link_type(g->in.link[e]);
+        const uint32_t to = ins_link_to(g->in.link[e]);
+        if (!(arcs & INS_ARC(type)) || g->now_in.of[to] != g->c)
             continue;
-        g->types |= INS_ARC(l->type);
+        g->types |= INS_ARC(type);
         g->n_links++;
-        if (l->type == INS_ARC_RW)
+        if (type == INS_ARC_RW)
             rw++;
-        else if (!g->turns_back && l->type != INS_ARC_LOST && l->type != INS_ARC_RT)
-            g->turns_back = turns_back(g, v, l);
+        else if (!g->turns_back && type != INS_ARC_LOST && type != INS_ARC_RT)
+            g->turns_back = turns_back(g, v, to);
     }
     g->n_rw += rw;
     if (rw)
@@ -214,6 +226,7 @@ static void look_at_node(struct ins_survey_graph *g, uint32_t v, unsigned arcs)
 static void look_at(struct ins_survey_graph *g, uint32_t c)
 {
     const uint32_t first = g->now_in.first[c], end = g->now_in.first[c + 1];
+    leave(g);
     g->c = c;
     g->types = g->sifted = 0;
     g->n_links = g->n_rw = 0;
@@ -222,9 +235,8 @@ static void look_at(struct ins_survey_graph *g, uint32_t c)
     g->left = UINT32_MAX;
     for (uint32_t i = first; i < end; i++) {
         const uint32_t v = g->now_in.member[i];
-        g->place[v / INS_NODES] = i - first;
         for (uint32_t k = 0; k < INS_NODES; k++)
-            g->may[v + k] = UINT32_MAX;
+            g->may[v + k] = g->now_in.of[v + k] == c ? UINT32_MAX : 0;
         look_at_node(g, v, ins_suffix_arcs[g->suffix]);
     }
 }
@@ -247,17 +259,19 @@ static bool is_possible(const struct ins_survey_graph *g, struct ins_shape s)
 /* Can a cycle of the kind in this component go through v? */
 static bool is_on_way(const struct ins_survey_graph *g, uint32_t v, enum ins_kind kind)
 {
-    return g->now_in.of[v] == g->c && g->may[v] >> kind & 1;
+    return g->may[v] >> kind & 1;
 }
 
 /* Rule out whoever lies on no such cycle; false when nobody is left. */
 static bool sift(struct ins_survey_graph *g, struct ins_shape shape)
 {
-    const struct ins_sieve_part part = {&g->in, &g->now_in, g->c, g->place};
+    const struct ins_sieve_part part = {&g->in, &g->now_in, g->c, shape.suffix};
+    const uint32_t wider = ins_sieve_wider(shape.kind);
     bool any = true;
     if (g->sifted >> shape.kind & 1)
         return g->left >> shape.kind & 1;
-    if (!ins_sieve(&part, shape, g->may, &any, g->limit))
+    if (!ins_sieve(g->sieve, &part, shape.kind, g->sifted & wider ? wider : UINT32_MAX,
+                   g->may, &any, g->limit))
         g->visit.failed = true; /* no memory, or the limit, which is sticky */
     g->sifted |= ins_sieve_kinds(shape.kind);
     if (!any)
@@ -294,13 +308,14 @@ static bool take_path(const struct ins_survey_graph *g, const struct visit *visi
     ins_txn from = ins_node_txn(&g->in, visit[0].node);
     struct ins_survey_arc open = {.from = INS_NONE};
     for (size_t i = way.len + 1; i-- > 0;) {
-        const struct ins_survey_link *l = i ? &g->in.link[way.at[i - 1]] : closing;
-        if (!is_free(l->type))
-            open = (struct ins_survey_arc){from, INS_NONE, edge_type(l->type), l->what,
-                                           l->version};
-        if (!ins_node_is_txn(l->to))
+        const struct ins_survey_link l =
+            i ? ins_link_at(&g->in, way.at[i - 1]) : *closing;
+        if (!is_free(l.type))
+            open = (struct ins_survey_arc){from, INS_NONE, edge_type(l.type), l.what,
+                                           l.version};
+        if (!ins_node_is_txn(l.to))
             continue;
-        open.to = from = ins_node_txn(&g->in, l->to);
+        open.to = from = ins_node_txn(&g->in, l.to);
         ins_vec_arc_push(cycle, open);
     }
     bool ok = !way.failed && !cycle->failed;
@@ -409,7 +424,7 @@ static bool order_link(const struct ins_survey_graph *g, uint32_t u, uint32_t v,
 {
     const struct ins_survey_facts *f = g->f;
     const ins_txn t = ins_node_txn(&g->in, u), to = ins_node_txn(&g->in, v);
-    *l = (struct ins_survey_link){v, INS_NONE, INS_NONE, (uint8_t)type};
+    *l = (struct ins_survey_link){v, INS_NONE, INS_NONE, type};
     return type == INS_ARC_RT ? f->first_after[t] < f->begun[to]
                               : t < to && f->h->txn_session[t] == f->h->txn_session[to];
 }
@@ -428,8 +443,11 @@ static bool closes_pair(struct ins_survey_graph *g, uint32_t v,
                is_pair(g, v, l, &back, shape, cycle);
     for (uint32_t e = g->in.off[l->to]; e < g->in.off[l->to + 1]; e++) {
         g->work++;
-        if (g->in.link[e].to == v && arcs & INS_ARC(g->in.link[e].type) &&
-            is_pair(g, v, l, &g->in.link[e], shape, cycle))
+        if (ins_link_to(g->in.link[e]) != v ||
+            !(arcs & INS_ARC(ins_link_type(g->in.link[e]))))
+            continue;
+        back = ins_link_at(&g->in, e);
+        if (is_pair(g, v, l, &back, shape, cycle))
             return true;
     }
     return false;
@@ -448,14 +466,21 @@ static bool find_pair(struct ins_survey_graph *g, struct ins_shape shape,
         v = g->now_in.member + g->now_in.first[g->c];
         end = g->now_in.member + g->now_in.first[g->c + 1];
     }
-    for (; v < end && g->work < MOST_WORK; v++)
-        for (uint32_t e = g->in.off[*v]; e < g->in.off[*v + 1]; e++) {
-            const struct ins_survey_link *l = &g->in.link[e];
-            g->work++;
-            if (first & INS_ARC(l->type) && g->now_in.of[l->to] == g->c &&
-                closes_pair(g, *v, l, shape, cycle))
+    for (; v < end && g->work < MOST_WORK; v++) {
+        const uint32_t rw = g->in.rw[*v / INS_NODES];
+        const uint32_t from = ins_shape_has_rw(shape) ? rw : g->in.off[*v];
+        const uint32_t to = ins_shape_has_rw(shape) ? g->in.off[*v + 1] : rw;
+        for (uint32_t e = from; e < to; e++) {
+            const uint32_t word = g->in.link[e];
+            if (!(first & INS_ARC(ins_link_type(word))) ||
+                g->now_in.of[ins_link_to(word)] != g->c)
+                continue;
+            const struct ins_survey_link l = ins_link_at(&g->in, e);
+            if (closes_pair(g, *v, &l, shape, cycle))
                 return true;
         }
+        g->work += g->in.off[*v + 1] - g->in.off[*v];
+    }
     return false;
 }
 
@@ -560,30 +585,32 @@ static bool expand(struct ins_survey_graph *g, uint32_t at, struct ins_shape sha
     const uint32_t start = g->visit.at[0].node;
     const struct visit v = g->visit.at[at];
     for (uint32_t e = g->in.off[v.node]; e < g->in.off[v.node + 1]; e++) {
-        const struct ins_survey_link *l = &g->in.link[e];
+        const enum ins_arc_type type = ins_link_type(g->in.link[e]);
+        const uint32_t to = ins_link_to(g->in.link[e]);
         g->work++;
-        if (!(arcs & INS_ARC(l->type)) || is_beyond(g, l->to, start) ||
-            !is_on_way(g, l->to, shape.kind))
+        if (!(arcs & INS_ARC(type)) || is_beyond(g, to, start) ||
+            !is_on_way(g, to, shape.kind))
             continue;
-        if (l->to == start) {
-            if (closes(g, at, l, shape, cycle))
+        if (to == start) {
+            const struct ins_survey_link l = ins_link_at(&g->in, e);
+            if (closes(g, at, &l, shape, cycle))
                 return true;
             continue;
         }
-        const bool is_move = is_free(l->type) && !ins_node_is_txn(l->to);
-        const unsigned met = ins_shape_meet(v.met, l->type, shape.suffix, at == 0);
-        if (met & never || (last && !is_free(l->type)) ||
-            (g->manner != SIMPLE && ins_node_is_txn(l->to) && is_on_path(g, at, l->to)))
+        const bool is_move = is_free(type) && !ins_node_is_txn(to);
+        const unsigned met = ins_shape_meet(v.met, type, shape.suffix, at == 0);
+        if (met & never || (last && !is_free(type)) ||
+            (g->manner != SIMPLE && ins_node_is_txn(to) && is_on_path(g, at, to)))
             continue;
         if (is_move && v.moves >= g->reach.moves) {
             g->held = true;
             continue;
         }
         push_visit(g,
-                   (struct visit){l->to, at, e,
+                   (struct visit){to, at, e,
                                   (uint16_t)ins_shape_keep(shape.kind, met),
                                   (uint16_t)(is_move ? v.moves + 1 : 0)},
-                   is_free(l->type));
+                   is_free(type));
     }
     return closes_by_order(g, at, shape, cycle);
 }

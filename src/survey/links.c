@@ -4,7 +4,10 @@
 
 #include <string.h>
 
-enum { NEAR = 12 }; /* versions of a list */
+enum {
+    NEAR = 12, /* versions of a list */
+    MOST_MEMBERS = (1 << INS_LINK_BITS) / INS_NODES - 1
+};
 
 struct maker {
     const struct ins_survey_facts *f;
@@ -16,8 +19,8 @@ struct maker {
 static void add(struct maker *g, uint32_t node, enum ins_arc_type type, uint32_t what,
                 uint32_t version)
 {
-    ins_vec_link_push(&g->out->all,
-                      (struct ins_survey_link){node, what, version, (uint8_t)type});
+    ins_vec_u32_push(&g->out->all, ins_link_word(node, type));
+    ins_vec_why_push(&g->out->why, (struct ins_link_why){what, version});
 }
 
 /* Is u a member of the component? */
@@ -71,15 +74,18 @@ static void add_missed(struct maker *g, uint32_t r, uint32_t v, ins_txn writer)
 static void add_all_missed(struct maker *g, uint32_t r, uint32_t at, uint32_t end)
 {
     const struct ins_survey_facts *f = g->f;
-    struct ins_vec_link *const all = &g->out->all;
-    if (!ins_vec_link_reserve(all, end - at))
+    struct ins_vec_u32 *const all = &g->out->all;
+    struct ins_vec_why *const why = &g->out->why;
+    if (!ins_vec_u32_reserve(all, end - at) || !ins_vec_why_reserve(why, end - at))
         return;
+    size_t n = all->len;
     for (; at < end; at++) {
         const uint32_t member = g->out->local[f->chain[at].txn];
-        all->at[all->len] = (struct ins_survey_link){INS_NODES * member, r,
-                                                     f->chain[at].what, INS_ARC_RW};
-        all->len += member - g->first < g->n;
+        all->at[n] = ins_link_word(INS_NODES * member, INS_ARC_RW);
+        why->at[n] = (struct ins_link_why){r, f->chain[at].what};
+        n += member - g->first < g->n;
     }
+    all->len = why->len = n;
 }
 
 /* Who read a version of a list missed all that follow it; the nearest are linked
@@ -153,6 +159,7 @@ static void add_member(struct maker *g, uint32_t member)
     o->is_ordered &= next > member;
     o->off[node + INS_NODE_TXN] = (uint32_t)o->all.len;
     add_writes(g, t);
+    o->rw[member] = (uint32_t)o->all.len;
     add_reads(g, t);
     if (next != INS_NONE)
         add(g, INS_NODES * next + INS_NODE_SO, INS_ARC_SO, INS_NONE, INS_NONE);
@@ -204,8 +211,9 @@ static bool add_all(struct maker *g, struct ins_limit *limit)
     o->n_nodes = INS_NODES * n;
     o->is_ordered = true;
     o->off = INS_NEW(uint32_t, (size_t)o->n_nodes + 1);
+    o->rw = INS_NEW(uint32_t, n);
     o->local = INS_NEW(uint32_t, h->n_txns);
-    if (!o->off || !o->local || !ins_vec_link_reserve(&o->all, 8 * (size_t)n))
+    if (!o->off || !o->rw || !o->local || n > MOST_MEMBERS)
         return false;
     memset(o->local, 0xff, h->n_txns * sizeof *o->local);
     for (uint32_t i = 0; i < n; i++)
@@ -213,14 +221,15 @@ static bool add_all(struct maker *g, struct ins_limit *limit)
     for (uint32_t i = 0; i < n; i++) {
         if (!(i & 1023) &&
             (ins_limit_hit(limit) || o->all.len > most || o->all.failed ||
-             ins_limit_memory(limit, o->all.len * sizeof *o->link)))
+             ins_limit_memory(limit, o->all.len *
+                                         (sizeof *o->link + sizeof *o->why.at))))
             return false;
         fetch_ahead(g, i, n);
         add_member(g, i);
     }
     o->off[o->n_nodes] = (uint32_t)o->all.len;
     o->link = o->all.at;
-    return !o->all.failed && o->all.len < UINT32_MAX / 2;
+    return !o->all.failed && !o->why.failed && o->all.len < UINT32_MAX / 2;
 }
 
 bool ins_links_init(struct ins_links *g, const struct ins_survey_facts *f,
@@ -237,6 +246,8 @@ void ins_links_release(struct ins_links *g)
     ins_components_release(&g->whole);
     ins_free(g->local);
     ins_free(g->off);
-    ins_vec_link_release(&g->all);
+    ins_free(g->rw);
+    ins_vec_u32_release(&g->all);
+    ins_vec_why_release(&g->why);
     memset(g, 0, sizeof *g);
 }

@@ -2,8 +2,6 @@
 
 #include "base/mem.h"
 
-#include <string.h>
-
 /* Sorts of cycles: without RW; where no two RW meet; where each RW follows a WR. */
 enum sort { NO_RW, APART, FORKED, N_SORTS };
 
@@ -32,104 +30,177 @@ static unsigned copy_behind(enum sort sort, unsigned copy, enum ins_arc_type typ
     return type == INS_ARC_WR ? 1 : copy;
 }
 
-struct sieve {
-    const struct ins_sieve_part *p;
-    enum sort sort;
-    enum ins_suffix suffix;
-    uint32_t n; /* nodes of the component, one copy */
-    unsigned copies;
-    struct ins_components in;
+/* Tarjan's algorithm on the copies, without writing their graph down.  A state is
+ * 2 * node + copy. */
+enum { UNSEEN = 0, N_TYPES = INS_ARC_MOVE_RT + 1 };
+#define DONE UINT32_MAX
+#define GOOD (UINT32_MAX - 1) /* and its component has what a cycle needs */
+
+struct frame {
+    uint32_t state, next; /* its next link */
+    uint32_t index;
+};
+INS_VEC(frame, struct frame);
+
+struct ins_sieve {
+    const struct ins_links *g;
+    uint32_t *low; /* by state; all UNSEEN between two sievings */
+    struct ins_vec_u32 stack;
+    struct ins_vec_frame path;
+    /* for the one that is under way */
+    const uint32_t *may;
+    uint32_t live, visited;
+    uint8_t next[2][N_TYPES]; /* by copy and type of edge: the copy behind it */
+    unsigned has[N_TYPES], has_always; /* of what a cycle needs */
 };
 
-/* The node that stands at place v of a copy. */
-static uint32_t node_at(const struct sieve *s, uint32_t v)
+enum { HAS_RW = 1, HAS_NEEDED = 2, HAS_ALL = 3 };
+
+struct ins_sieve *ins_sieve_new(const struct ins_links *g)
 {
-    const struct ins_components *in = s->p->in;
-    return in->member[in->first[s->p->c] + v / INS_NODES] + v % INS_NODES;
+    struct ins_sieve *s = INS_NEW0(struct ins_sieve, 1);
+    uint32_t *low = INS_NEW0(uint32_t, 2 * (size_t)g->n_nodes);
+    if (!s || !low) {
+        ins_free(s);
+        ins_free(low);
+        return NULL;
+    }
+    s->g = g;
+    s->low = low;
+    return s;
 }
 
-/* Where link l of a copy leads: a place in the graph of the copies, copy k of place v
- * being k * n + v; INS_NONE: nowhere. */
-static uint32_t behind(const struct sieve *s, unsigned copy,
-                       const struct ins_survey_link *l)
+void ins_sieve_free(struct ins_sieve *s)
 {
-    const struct ins_sieve_part *p = s->p;
-    if (!(ins_suffix_arcs[s->suffix] & INS_ARC(l->type)) || p->in->of[l->to] != p->c)
-        return INS_NONE;
-    const unsigned next = copy_behind(s->sort, copy, l->type);
-    return next == NOWHERE ? INS_NONE
-                           : next * s->n + INS_NODES * p->place[l->to / INS_NODES] +
-                                 l->to % INS_NODES;
+    if (!s)
+        return;
+    ins_free(s->low);
+    ins_vec_u32_release(&s->stack);
+    ins_vec_frame_release(&s->path);
+    ins_free(s);
 }
 
-static bool outline_copies(const struct sieve *s, struct ins_outline *o)
+static void prepare(struct ins_sieve *s, enum sort sort, enum ins_suffix suffix)
 {
-    const struct ins_links *g = s->p->g;
-    *o = (struct ins_outline){
-        .n_nodes = s->copies * s->n, .n_txns = s->copies * s->n, .stride = 1};
-    o->off = INS_NEW(uint32_t, (size_t)o->n_nodes + 1);
-    for (uint32_t v = 0; o->off && v < o->n_nodes; v++) {
-        const unsigned copy = v >= s->n;
-        const uint32_t node = node_at(s, copy ? v - s->n : v);
-        o->off[v] = (uint32_t)o->to.len;
-        if (s->p->in->of[node] != s->p->c ||
-            !ins_vec_u32_reserve(&o->to, g->off[node + 1] - g->off[node]))
-            continue;
-        for (uint32_t e = g->off[node]; e < g->off[node + 1]; e++) {
-            const uint32_t to = behind(s, copy, &g->link[e]);
-            if (to != INS_NONE)
-                o->to.at[o->to.len++] = to;
+    const unsigned needed = ins_suffix_needs[suffix];
+    s->visited = 0;
+    s->has_always = (sort == NO_RW ? HAS_RW : 0u) | (needed ? 0u : HAS_NEEDED);
+    for (int type = 0; type < N_TYPES; type++) {
+        for (unsigned copy = 0; copy < 2; copy++)
+            s->next[copy][type] =
+                ins_suffix_arcs[suffix] & INS_ARC(type)
+                    ? (uint8_t)copy_behind(sort, copy, (enum ins_arc_type)type)
+                    : NOWHERE;
+        s->has[type] = (type == INS_ARC_RW ? HAS_RW : 0u) |
+                       (needed & INS_ARC(type) ? HAS_NEEDED : 0u);
+    }
+}
+
+/* The state behind link e, or INS_NONE. */
+static inline uint32_t behind(const struct ins_sieve *s, unsigned copy, uint32_t e)
+{
+    const uint32_t word = s->g->link[e], to = ins_link_to(word);
+    const unsigned next = s->next[copy][ins_link_type(word)];
+    return next != NOWHERE && s->may[to] & s->live ? 2 * to + next : INS_NONE;
+}
+
+/* Link e of a transaction is its first RW: where to go on, if there is no way by RW. */
+static inline uint32_t pass_rw(const struct ins_sieve *s, uint32_t state, uint32_t e)
+{
+    enum { BEHIND = 2 }; /* SO and RT come last */
+    const uint32_t node = state / 2, end = s->g->off[node + 1];
+    if (!ins_node_is_txn(node) || e != s->g->rw[node / INS_NODES] ||
+        s->next[state % 2][INS_ARC_RW] != NOWHERE || end - e < BEHIND)
+        return e;
+    return end - BEHIND;
+}
+
+/* All from place `first` of the stack on are one component, and were visited from
+ * `index` on: does it have what a cycle needs? */
+static bool is_good(const struct ins_sieve *s, size_t first, uint32_t index)
+{
+    unsigned has = s->has_always;
+    for (size_t i = first; i < s->stack.len && has != HAS_ALL; i++) {
+        const uint32_t state = s->stack.at[i];
+        const uint32_t end = s->g->off[state / 2 + 1];
+        for (uint32_t e = s->g->off[state / 2]; e < end && has != HAS_ALL; e++) {
+            e = pass_rw(s, state, e);
+            const unsigned more = s->has[ins_link_type(s->g->link[e])] & ~has;
+            const uint32_t to = more ? behind(s, state % 2, e) : INS_NONE;
+            if (to != INS_NONE && s->low[to] >= index && s->low[to] < GOOD)
+                has |= more;
         }
     }
-    if (o->off)
-        o->off[o->n_nodes] = (uint32_t)o->to.len;
-    return o->off && !o->to.failed;
+    return has == HAS_ALL;
 }
 
-/* By component of the copies: does it have what a cycle needs? */
-static void mark_good(const struct sieve *s, uint8_t *good)
+/* All from `state` up to the top of the stack are one component. */
+static void close_component(struct ins_sieve *s, uint32_t state, uint32_t index)
 {
-    enum { HAS_RW = 1, HAS_NEEDED = 2, ALL = 3 };
-    const struct ins_links *g = s->p->g;
-    const unsigned needed = ins_suffix_needs[s->suffix];
-    memset(good, (s->sort == NO_RW ? HAS_RW : 0) | (needed ? 0 : HAS_NEEDED), s->in.n);
-    for (uint32_t v = 0; v < s->copies * s->n; v++) {
-        const unsigned copy = v >= s->n;
-        const uint32_t c = s->in.of[v];
-        if (c == INS_NONE || good[c] == ALL)
-            continue;
-        const uint32_t node = node_at(s, copy ? v - s->n : v);
-        for (uint32_t e = g->off[node]; e < g->off[node + 1]; e++) {
-            const uint32_t to = behind(s, copy, &g->link[e]);
-            if (to == INS_NONE || s->in.of[to] != c)
+    size_t first = s->stack.len - 1;
+    while (s->stack.at[first] != state)
+        first--;
+    const uint32_t end =
+        s->stack.len - first > 1 && is_good(s, first, index) ? GOOD : DONE;
+    for (size_t i = first; i < s->stack.len; i++)
+        s->low[s->stack.at[i]] = end;
+    s->stack.len = first;
+}
+
+static void enter(struct ins_sieve *s, uint32_t state)
+{
+    s->low[state] = ++s->visited;
+    ins_vec_u32_push(&s->stack, state);
+    ins_vec_frame_push(&s->path,
+                       (struct frame){state, s->g->off[state / 2], s->visited});
+}
+
+static void walk_from(struct ins_sieve *s, uint32_t root)
+{
+    enter(s, root);
+    while (s->path.len && !s->path.failed && !s->stack.failed) {
+        struct frame *at = &s->path.at[s->path.len - 1];
+        const uint32_t state = at->state, end = s->g->off[state / 2 + 1];
+        uint32_t low = s->low[state], e = at->next, next = INS_NONE;
+        for (; e < end && next == INS_NONE; e++) {
+            e = pass_rw(s, state, e);
+            const uint32_t to = behind(s, state % 2, e);
+            if (to == INS_NONE)
                 continue;
-            good[c] |= g->link[e].type == INS_ARC_RW ? HAS_RW : 0;
-            good[c] |= needed & INS_ARC(g->link[e].type) ? HAS_NEEDED : 0;
+            if (s->low[to] == UNSEEN)
+                next = to;
+            else if (s->low[to] < low)
+                low = s->low[to];
         }
+        s->low[state] = low;
+        at->next = e;
+        if (next != INS_NONE) {
+            enter(s, next);
+            continue;
+        }
+        s->path.len--;
+        if (low == at->index)
+            close_component(s, state, low);
+        else if (low < s->low[s->path.at[s->path.len - 1].state])
+            s->low[s->path.at[s->path.len - 1].state] = low;
     }
-    for (uint32_t c = 0; c < s->in.n; c++)
-        good[c] = good[c] == ALL;
 }
 
-static bool sift(struct sieve *s, uint32_t *may, bool *any, struct ins_limit *limit)
+/* Write down who is on a good component, and forget the rest. */
+static bool conclude(struct ins_sieve *s, const struct ins_sieve_part *p,
+                     uint32_t kinds, uint32_t *may)
 {
-    struct ins_outline o;
-    const bool ok = outline_copies(s, &o) && ins_components_init(&s->in, &o, limit);
-    ins_outline_release(&o);
-    uint8_t *good = ok ? INS_NEW(uint8_t, s->in.n) : NULL;
-    if (good) {
-        mark_good(s, good);
-        for (uint32_t v = 0; v < s->n; v++)
-            may[node_at(s, v)] &= ~kinds_of[s->sort];
-        for (uint32_t v = 0; v < s->copies * s->n; v++)
-            if (s->in.of[v] != INS_NONE && good[s->in.of[v]]) {
-                may[node_at(s, v % s->n)] |= kinds_of[s->sort];
-                *any = true;
-            }
-    }
-    ins_components_release(&s->in);
-    ins_free(good);
-    return good != NULL;
+    uint32_t any = 0;
+    for (uint32_t i = p->in->first[p->c]; i < p->in->first[p->c + 1]; i++)
+        for (uint32_t k = 0; k < INS_NODES; k++) {
+            const uint32_t node = p->in->member[i] + k;
+            uint32_t *const low = &s->low[2 * node];
+            const uint32_t good = low[0] == GOOD || low[1] == GOOD ? kinds : 0;
+            may[node] = (may[node] & ~kinds) | good;
+            any |= good;
+            low[0] = low[1] = UNSEEN;
+        }
+    return any != 0;
 }
 
 static enum sort sort_of(enum ins_kind kind)
@@ -146,14 +217,32 @@ uint32_t ins_sieve_kinds(enum ins_kind kind)
     return sort < N_SORTS ? kinds_of[sort] : 1u << kind;
 }
 
-bool ins_sieve(const struct ins_sieve_part *p, struct ins_shape shape, uint32_t *may,
-               bool *any, struct ins_limit *limit)
+/* Where each RW follows a WR no two RW meet. */
+uint32_t ins_sieve_wider(enum ins_kind kind)
 {
-    struct sieve s = {.p = p, .suffix = shape.suffix, .sort = sort_of(shape.kind)};
-    *any = s.sort == N_SORTS;
+    return sort_of(kind) == FORKED ? kinds_of[APART] : 0;
+}
+
+/* Each cycle with an RW goes through a first copy, and without one there are no others.
+ */
+bool ins_sieve(struct ins_sieve *s, const struct ins_sieve_part *p, enum ins_kind kind,
+               uint32_t live, uint32_t *may, bool *any, struct ins_limit *limit)
+{
+    const enum sort sort = sort_of(kind);
+    *any = sort == N_SORTS;
     if (*any)
         return true; /* nothing is known of it */
-    s.n = INS_NODES * (p->in->first[p->c + 1] - p->in->first[p->c]);
-    s.copies = s.sort == NO_RW ? 1 : 2;
-    return sift(&s, may, any, limit);
+    prepare(s, sort, p->suffix);
+    s->may = may;
+    s->live = live;
+    const bool ok = !ins_limit_hit(limit);
+    for (uint32_t i = p->in->first[p->c + 1]; ok && i-- > p->in->first[p->c];)
+        for (uint32_t k = 0; k < INS_NODES; k++) {
+            const uint32_t node = p->in->member[i] + k;
+            if (may[node] & live && s->low[2 * node] == UNSEEN)
+                walk_from(s, 2 * node);
+        }
+    *any = conclude(s, p, kinds_of[sort], may);
+    s->path.len = s->stack.len = 0;
+    return ok && !s->stack.failed && !s->path.failed;
 }

@@ -14,15 +14,25 @@ struct ins_sieve_part {
     const struct ins_links *g;
     const struct ins_components *in; /* by node */
     uint32_t c;
-    const uint32_t *place; /* by member: which one of the component it is */
+    enum ins_suffix suffix;
 };
+
+/* What all sievings of a graph share. */
+struct ins_sieve;
+struct ins_sieve *ins_sieve_new(const struct ins_links *g); /* NULL: no memory */
+void ins_sieve_free(struct ins_sieve *s);
 
 /* The kinds that are sifted together, this one among them. */
 uint32_t ins_sieve_kinds(enum ins_kind kind);
 
-/* Take these kinds from `may`, kinds of cycles by node, a bit each, where there can be
- * none.  *any: somebody is left.  False when memory or the limit ends it. */
-bool ins_sieve(const struct ins_sieve_part *p, struct ins_shape shape, uint32_t *may,
-               bool *any, struct ins_limit *limit);
+/* Kinds of which those that are sifted with this one are special cases; 0: none. */
+uint32_t ins_sieve_wider(enum ins_kind kind);
+
+/* Take the kinds that go with this one from `may`, kinds of cycles by node, a bit each,
+ * where there can be none.  Only nodes with one of the kinds `live` are looked at, all
+ * of them of the component.  *any: somebody is left.  False when
+ * memory or the limit ends it. */
+bool ins_sieve(struct ins_sieve *s, const struct ins_sieve_part *p, enum ins_kind kind,
+               uint32_t live, uint32_t *may, bool *any, struct ins_limit *limit);
 
 #endif
