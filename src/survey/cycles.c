@@ -55,8 +55,8 @@ struct ins_survey_graph {
     bool turns_back;          /* an edge other than RW leads to who ended earlier */
     struct ins_vec_u32 start; /* nodes with an RW */
     struct ins_sieve *sieve;
-    uint32_t *may; /* by node: kinds of cycles; see sieve.h.  0 elsewhere */
-    uint32_t sifted, left;    /* kinds: those that were, and have somebody left */
+    uint32_t *may;         /* by node: kinds of cycles; see sieve.h.  0 elsewhere */
+    uint32_t sifted, left; /* kinds: those that were, and have somebody left */
     /* search */
     struct ins_vec_visit visit;
     struct ins_vec_u32 now, next;
@@ -205,19 +205,27 @@ static bool turns_back(const struct ins_survey_graph *g, uint32_t v, uint32_t to
 
 static void look_at_node(struct ins_survey_graph *g, uint32_t v, unsigned arcs)
 {
-    uint64_t rw = 0;
-    for (uint32_t e = g->in.off[v]; e < g->in.off[v + 1]; e++) {
-        const enum ins_arc_type type = ins_link_type(g->in.link[e]);
+    const uint32_t *const of = g->now_in.of, c = g->c;
+    const uint32_t first = g->in.off[v], end = g->in.off[v + 1];
+    unsigned types = 0;
+    uint32_t n = 0, rw = 0;
+    for (uint32_t e = first; e < end; e++) {
+        const unsigned arc = INS_ARC(ins_link_type(g->in.link[e]));
+        const bool counts = (arcs & arc) != 0 && of[ins_link_to(g->in.link[e])] == c;
+        types |= counts ? arc : 0;
+        n += counts;
+        rw += counts && arc == INS_ARC(INS_ARC_RW);
+    }
+    const unsigned passed =
+        INS_ARC(INS_ARC_RW) | INS_ARC(INS_ARC_LOST) | INS_ARC(INS_ARC_RT);
+    for (uint32_t e = first; e < end && !g->turns_back && types & ~passed; e++) {
+        const unsigned arc = INS_ARC(ins_link_type(g->in.link[e]));
         const uint32_t to = ins_link_to(g->in.link[e]);
-        if (!(arcs & INS_ARC(type)) || g->now_in.of[to] != g->c)
-            continue;
-        g->types |= INS_ARC(type);
-        g->n_links++;
-        if (type == INS_ARC_RW)
-            rw++;
-        else if (!g->turns_back && type != INS_ARC_LOST && type != INS_ARC_RT)
+        if (arcs & arc & ~passed && of[to] == c)
             g->turns_back = turns_back(g, v, to);
     }
+    g->types |= types;
+    g->n_links += n;
     g->n_rw += rw;
     if (rw)
         ins_vec_u32_push(&g->start, v);
@@ -429,27 +437,30 @@ static bool order_link(const struct ins_survey_graph *g, uint32_t u, uint32_t v,
                               : t < to && f->h->txn_session[t] == f->h->txn_session[to];
 }
 
-/* Does some edge back from where link l of node v leads close a cycle of the kind? */
-static bool closes_pair(struct ins_survey_graph *g, uint32_t v,
-                        const struct ins_survey_link *l, struct ins_shape shape,
-                        struct ins_vec_arc *cycle)
+/* Does some edge back from where link e of node v leads close a cycle of the kind? */
+static bool closes_pair(struct ins_survey_graph *g, uint32_t v, uint32_t e,
+                        struct ins_shape shape, struct ins_vec_arc *cycle)
 {
-    const unsigned arcs = ins_shape_arcs(shape);
-    struct ins_survey_link back;
-    if (shape.suffix != INS_PLAIN)
-        return order_link(g, l->to, v,
-                          shape.suffix == INS_REALTIME ? INS_ARC_RT : INS_ARC_SO,
-                          &back) &&
-               is_pair(g, v, l, &back, shape, cycle);
-    for (uint32_t e = g->in.off[l->to]; e < g->in.off[l->to + 1]; e++) {
-        g->work++;
-        if (ins_link_to(g->in.link[e]) != v ||
-            !(arcs & INS_ARC(ins_link_type(g->in.link[e]))))
+    const uint32_t to = ins_link_to(g->in.link[e]);
+    const uint32_t first = g->in.off[to], end = g->in.off[to + 1];
+    struct ins_survey_link back, there;
+    if (shape.suffix != INS_PLAIN) {
+        if (!order_link(g, to, v,
+                        shape.suffix == INS_REALTIME ? INS_ARC_RT : INS_ARC_SO, &back))
+            return false;
+        there = ins_link_at(&g->in, e);
+        return is_pair(g, v, &there, &back, shape, cycle);
+    }
+    for (uint32_t b = first; b < end; b++) {
+        if (ins_link_to(g->in.link[b]) != v ||
+            !(ins_shape_arcs(shape) & INS_ARC(ins_link_type(g->in.link[b]))))
             continue;
-        back = ins_link_at(&g->in, e);
-        if (is_pair(g, v, l, &back, shape, cycle))
+        there = ins_link_at(&g->in, e);
+        back = ins_link_at(&g->in, b);
+        if (is_pair(g, v, &there, &back, shape, cycle))
             return true;
     }
+    g->work += end - first;
     return false;
 }
 
@@ -475,8 +486,7 @@ static bool find_pair(struct ins_survey_graph *g, struct ins_shape shape,
             if (!(first & INS_ARC(ins_link_type(word))) ||
                 g->now_in.of[ins_link_to(word)] != g->c)
                 continue;
-            const struct ins_survey_link l = ins_link_at(&g->in, e);
-            if (closes_pair(g, *v, &l, shape, cycle))
+            if (closes_pair(g, *v, e, shape, cycle))
                 return true;
         }
         g->work += g->in.off[*v + 1] - g->in.off[*v];
@@ -584,17 +594,20 @@ static bool expand(struct ins_survey_graph *g, uint32_t at, struct ins_shape sha
     const unsigned never = ins_patterns[shape.kind].never;
     const uint32_t start = g->visit.at[0].node;
     const struct visit v = g->visit.at[at];
-    for (uint32_t e = g->in.off[v.node]; e < g->in.off[v.node + 1]; e++) {
-        const enum ins_arc_type type = ins_link_type(g->in.link[e]);
-        const uint32_t to = ins_link_to(g->in.link[e]);
-        g->work++;
+    const uint32_t *const link = g->in.link, *const may = g->may;
+    const uint32_t first = g->in.off[v.node], end = g->in.off[v.node + 1];
+    for (uint32_t e = first; e < end; e++) {
+        const enum ins_arc_type type = ins_link_type(link[e]);
+        const uint32_t to = ins_link_to(link[e]);
         if (!(arcs & INS_ARC(type)) || is_beyond(g, to, start) ||
-            !is_on_way(g, to, shape.kind))
+            !(may[to] >> shape.kind & 1))
             continue;
         if (to == start) {
             const struct ins_survey_link l = ins_link_at(&g->in, e);
-            if (closes(g, at, &l, shape, cycle))
+            if (closes(g, at, &l, shape, cycle)) {
+                g->work += e - first + 1;
                 return true;
+            }
             continue;
         }
         const bool is_move = is_free(type) && !ins_node_is_txn(to);
@@ -607,11 +620,11 @@ static bool expand(struct ins_survey_graph *g, uint32_t at, struct ins_shape sha
             continue;
         }
         push_visit(g,
-                   (struct visit){to, at, e,
-                                  (uint16_t)ins_shape_keep(shape.kind, met),
+                   (struct visit){to, at, e, (uint16_t)ins_shape_keep(shape.kind, met),
                                   (uint16_t)(is_move ? v.moves + 1 : 0)},
                    is_free(type));
     }
+    g->work += end - first;
     return closes_by_order(g, at, shape, cycle);
 }
 

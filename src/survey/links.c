@@ -43,9 +43,11 @@ static void add_writes(struct maker *g, ins_txn t)
     for (uint32_t i = f->write_off[t]; i < f->write_off[t + 1]; i++) {
         const uint32_t v = f->write[i].version;
         for (uint32_t c = f->child_off[v]; c < f->child_off[v + 1]; c++)
-            add_data(g, t, f->child[c].txn,
-                     f->reads_parent[f->child[c].what] ? INS_ARC_WW_READ : INS_ARC_WW,
-                     f->child[c].what, INS_NONE);
+            if (is_inside(g, f->child[c].txn))
+                add_data(g, t, f->child[c].txn,
+                         f->reads_parent[f->child[c].what] ? INS_ARC_WW_READ
+                                                           : INS_ARC_WW,
+                         f->child[c].what, INS_NONE);
         for (uint32_t r = f->reader_off[v]; r < f->reader_off[v + 1]; r++)
             add_data(g, t, f->reader[r].txn, INS_ARC_WR, f->reader[r].what, INS_NONE);
     }
@@ -133,14 +135,20 @@ static uint32_t next_in_session(const struct maker *g, ins_txn t)
     return u < end && is_inside(g, u) ? g->out->local[u] : INS_NONE;
 }
 
-/* The first member of t's component that began after its end. */
+/* The first member of t's component that began after its end.  If t began, it is no
+ * further on than there are begins between. */
 static uint32_t first_later(const struct maker *g, ins_txn t)
 {
+    const uint32_t *const begun = g->f->begun, after = g->f->first_after[t];
     const uint32_t *const member = g->out->whole.member, end = g->first + g->n;
     uint32_t lo = g->first, hi = end;
+    if (begun[t]) {
+        lo = g->out->local[t] + 1;
+        hi = after - begun[t] < end - lo ? lo + (after - begun[t]) : end;
+    }
     while (lo < hi) {
         const uint32_t mid = lo + (hi - lo) / 2;
-        if (g->f->first_after[t] < g->f->begun[member[mid]])
+        if (after < begun[member[mid]])
             hi = mid;
         else
             lo = mid + 1;
@@ -181,12 +189,17 @@ static void add_member(struct maker *g, uint32_t member)
  * memory. */
 static void fetch_ahead(const struct maker *g, uint32_t member, uint32_t n)
 {
-    enum { CLOSE = 3, FAR = 6 };
+    enum { NEXT = 2, CLOSE = 4, FAR = 6 };
     const struct ins_survey_facts *f = g->f;
     if (member + FAR >= n)
         return;
     const ins_txn far = g->out->whole.member[member + FAR];
     const ins_txn close = g->out->whole.member[member + CLOSE];
+    const ins_txn next = g->out->whole.member[member + NEXT];
+    for (uint32_t i = f->write_off[next]; i < f->write_off[next + 1]; i++) {
+        __builtin_prefetch(&f->child[f->child_off[f->write[i].version]]);
+        __builtin_prefetch(&f->reader[f->reader_off[f->write[i].version]]);
+    }
     __builtin_prefetch(&f->write[f->write_off[far]]);
     __builtin_prefetch(&f->read_version[f->read_off[far]]);
     for (uint32_t i = f->write_off[close]; i < f->write_off[close + 1]; i++) {
@@ -221,8 +234,8 @@ static bool add_all(struct maker *g, struct ins_limit *limit)
     for (uint32_t i = 0; i < n; i++) {
         if (!(i & 1023) &&
             (ins_limit_hit(limit) || o->all.len > most || o->all.failed ||
-             ins_limit_memory(limit, o->all.len *
-                                         (sizeof *o->link + sizeof *o->why.at))))
+             ins_limit_memory(limit,
+                              o->all.len * (sizeof *o->link + sizeof *o->why.at))))
             return false;
         fetch_ahead(g, i, n);
         add_member(g, i);

@@ -104,15 +104,20 @@ static inline uint32_t behind(const struct ins_sieve *s, unsigned copy, uint32_t
     return next != NOWHERE && s->may[to] & s->live ? 2 * to + next : INS_NONE;
 }
 
-/* Link e of a transaction is its first RW: where to go on, if there is no way by RW. */
-static inline uint32_t pass_rw(const struct ins_sieve *s, uint32_t state, uint32_t e)
+/* The links of a state, but from `skip` on those up to `resume`. */
+struct span {
+    uint32_t skip, resume, end;
+};
+
+/* From many a state no way leads by RW, which are most links. */
+static inline struct span links_of(const struct ins_sieve *s, uint32_t state)
 {
     enum { BEHIND = 2 }; /* SO and RT come last */
     const uint32_t node = state / 2, end = s->g->off[node + 1];
-    if (!ins_node_is_txn(node) || e != s->g->rw[node / INS_NODES] ||
-        s->next[state % 2][INS_ARC_RW] != NOWHERE || end - e < BEHIND)
-        return e;
-    return end - BEHIND;
+    if (!ins_node_is_txn(node) || s->next[state % 2][INS_ARC_RW] != NOWHERE)
+        return (struct span){UINT32_MAX, end, end};
+    const uint32_t rw = s->g->rw[node / INS_NODES];
+    return (struct span){rw, end - rw > BEHIND ? end - BEHIND : rw, end};
 }
 
 /* All from place `first` of the stack on are one component, and were visited from
@@ -122,9 +127,9 @@ static bool is_good(const struct ins_sieve *s, size_t first, uint32_t index)
     unsigned has = s->has_always;
     for (size_t i = first; i < s->stack.len && has != HAS_ALL; i++) {
         const uint32_t state = s->stack.at[i];
-        const uint32_t end = s->g->off[state / 2 + 1];
-        for (uint32_t e = s->g->off[state / 2]; e < end && has != HAS_ALL; e++) {
-            e = pass_rw(s, state, e);
+        const struct span l = links_of(s, state);
+        for (uint32_t e = s->g->off[state / 2]; e < l.end && has != HAS_ALL; e++) {
+            e = e == l.skip ? l.resume : e;
             const unsigned more = s->has[ins_link_type(s->g->link[e])] & ~has;
             const uint32_t to = more ? behind(s, state % 2, e) : INS_NONE;
             if (to != INS_NONE && s->low[to] >= index && s->low[to] < GOOD)
@@ -160,10 +165,11 @@ static void walk_from(struct ins_sieve *s, uint32_t root)
     enter(s, root);
     while (s->path.len && !s->path.failed && !s->stack.failed) {
         struct frame *at = &s->path.at[s->path.len - 1];
-        const uint32_t state = at->state, end = s->g->off[state / 2 + 1];
+        const uint32_t state = at->state;
+        const struct span l = links_of(s, state);
         uint32_t low = s->low[state], e = at->next, next = INS_NONE;
-        for (; e < end && next == INS_NONE; e++) {
-            e = pass_rw(s, state, e);
+        for (; e < l.end && next == INS_NONE; e++) {
+            e = e == l.skip ? l.resume : e;
             const uint32_t to = behind(s, state % 2, e);
             if (to == INS_NONE)
                 continue;

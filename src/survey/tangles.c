@@ -9,7 +9,10 @@
 
 #include <string.h>
 
-enum { FEW = 4 }; /* readers of a version, for which no station is worth it */
+enum {
+    FEW = 4,   /* readers of a version, for which no station is worth it */
+    AHEAD = 16 /* reads, to fetch what they read from memory */
+};
 
 struct tangler {
     const struct ins_survey_facts *f;
@@ -53,6 +56,8 @@ static void edges_to(struct tangler *g, ins_txn t, ins_txn before)
         add_open(g, before, t);
     for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++) {
         const uint32_t v = f->read_version[r], last = g->last_after[v];
+        if (r + AHEAD < f->n_reads)
+            __builtin_prefetch(&g->last_after[f->read_version[r + AHEAD]], 1);
         if (is_open(g, last,
                     t)) /* else nor is it with its writer, who is one of them */
             add_open(g, ins_survey_writer(f, v), t);
