@@ -37,8 +37,9 @@ static void sort_into(uint32_t *off, struct ins_survey_entry *at, uint32_t n_bin
     for (uint32_t i = 0; i < n; i++)
         if (bin[i] != INS_NONE)
             off[bin[i] + 2]++;
+    uint32_t sum = 0;
     for (uint32_t b = 0; b < n_bins; b++)
-        off[b + 2] += off[b + 1];
+        off[b + 2] = sum += off[b + 2];
     for (uint32_t i = 0; i < n; i++)
         if (bin[i] != INS_NONE)
             at[off[bin[i] + 1]++] = (struct ins_survey_entry){i, txn[i]};
@@ -137,8 +138,9 @@ static void fill_writes(struct ins_survey_facts *f)
     const struct ins_history *h = f->h;
     for (uint32_t v = 0; v < f->n_written; v++)
         f->write_off[h->key_writer[v] + 2]++;
+    uint32_t sum = 0;
     for (ins_txn t = 0; t < h->n_txns; t++)
-        f->write_off[t + 2] += f->write_off[t + 1];
+        f->write_off[t + 2] = sum += f->write_off[t + 2];
     for (ins_key k = 0; k < h->n_keys; k++) {
         const uint32_t end = (uint32_t)h->key_writer_off[k + 1];
         for (uint32_t v = (uint32_t)h->key_writer_off[k]; v < end; v++) {
@@ -171,6 +173,7 @@ static bool take_updates(struct ins_survey_facts *f)
         const uint32_t v = f->read_write[r], before = f->read_version[r];
         if (v == INS_NONE)
             continue;
+        f->updates[before] = f->updates[before] ? 2 : 1;
         if (ins_is_list_key(h, f->version_key[v])) {
             f->reads_parent[v] = f->parent[v] == before;
             continue;
@@ -322,18 +325,16 @@ struct timed {
 };
 
 /* Sort by begin, as many bits at a time as there are bins, of those in which they
- * differ.  Whoever has the same begin stays in order.  False when there is no memory.
- */
-static bool sort_begins(struct timed **at, uint32_t n)
+ * differ.  Whoever has the same begin stays in order.  `other` is for as many.  The
+ * sorted ones are in *at. */
+static bool sort_by_bits(struct timed **at, struct timed **other, uint32_t n)
 {
     enum { BITS = 11, BINS = 1 << BITS };
-    struct timed *other = INS_NEW(struct timed, n);
     uint32_t *first = INS_NEW(uint32_t, BINS);
     uint64_t differ = 0;
-    const bool ok = other && first;
-    for (uint32_t i = 0; ok && i < n; i++)
+    for (uint32_t i = 0; first && i < n; i++)
         differ |= (*at)[i].key ^ (*at)[0].key;
-    for (unsigned shift = 0; ok && shift < 64 && differ >> shift; shift += BITS) {
+    for (unsigned shift = 0; shift < 64 && differ >> shift; shift += BITS) {
         uint32_t sum = 0;
         memset(first, 0, BINS * sizeof *first);
         for (uint32_t i = 0; i < n; i++)
@@ -344,48 +345,89 @@ static bool sort_begins(struct timed **at, uint32_t n)
             sum += here;
         }
         for (uint32_t i = 0; i < n; i++)
-            other[first[(*at)[i].key >> shift & (BINS - 1)]++] = (*at)[i];
-        struct timed *const sorted = other;
-        other = *at;
+            (*other)[first[(*at)[i].key >> shift & (BINS - 1)]++] = (*at)[i];
+        struct timed *const sorted = *other;
+        *other = *at;
         *at = sorted;
     }
-    ins_free(other);
     ins_free(first);
-    return ok;
+    return first != NULL;
 }
 
-/* A table of begins: the time from the first to the last in equal parts, and for each
- * how many are before it. */
+/* Begins in order, and a table: the time from the first to the last in equal parts, and
+ * for each how many are before it. */
 struct begins {
-    const struct timed *at;
+    struct timed *at;
     uint32_t n, n_parts;
     unsigned shift; /* a part is 2^shift long */
+    uint64_t first;
     uint32_t *before;
 };
 
-static bool begins_init(struct begins *b, const struct timed *at, uint32_t n)
+static uint32_t part_of(const struct begins *b, uint64_t key)
 {
-    const uint64_t all = n ? at[n - 1].key - at[0].key : 0;
-    *b = (struct begins){.at = at, .n = n};
-    while (all >> b->shift > n)
+    return (uint32_t)((key - b->first) >> b->shift);
+}
+
+/* As many parts as begins, or fewer. */
+static bool divide(struct begins *b)
+{
+    uint64_t last = 0;
+    b->first = b->n ? UINT64_MAX : 0;
+    for (uint32_t i = 0; i < b->n; i++) {
+        b->first = b->at[i].key < b->first ? b->at[i].key : b->first;
+        last = b->at[i].key > last ? b->at[i].key : last;
+    }
+    while ((last - b->first) >> b->shift > b->n)
         b->shift++;
-    b->n_parts = (uint32_t)(all >> b->shift) + 1;
-    b->before = INS_NEW(uint32_t, (size_t)b->n_parts + 1);
-    uint32_t part = 0;
-    for (uint32_t i = 0; b->before && i < n; i++)
-        for (; part <= (at[i].key - at[0].key) >> b->shift; part++)
-            b->before[part] = i;
-    for (; b->before && part <= b->n_parts; part++)
-        b->before[part] = n;
+    b->n_parts = part_of(b, last) + 1;
+    b->before = INS_NEW0(uint32_t, (size_t)b->n_parts + 2);
+    for (uint32_t i = 0; b->before && i < b->n; i++)
+        b->before[part_of(b, b->at[i].key) + 2]++;
     return b->before != NULL;
+}
+
+/* Sort n of one part, who are few. */
+static void insert_all(struct timed *at, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++) {
+        const struct timed x = at[i];
+        uint32_t j = i;
+        for (; j > 0 && at[j - 1].key > x.key; j--)
+            at[j] = at[j - 1];
+        at[j] = x;
+    }
+}
+
+/* Into their parts, and then each part, unless there is one with many.  False when
+ * there is no memory. */
+static bool sort_begins(struct begins *b)
+{
+    enum { MANY = 32 };
+    struct timed *other = INS_NEW(struct timed, b->n);
+    bool ok = other && divide(b);
+    uint32_t most = 0, sum = 0;
+    for (uint32_t p = 0; ok && p < b->n_parts; p++) {
+        most = b->before[p + 2] > most ? b->before[p + 2] : most;
+        b->before[p + 2] = sum += b->before[p + 2];
+    }
+    if (ok && most > MANY)
+        ok = sort_by_bits(&b->at, &other, b->n);
+    for (uint32_t i = 0; ok && i < b->n; i++)
+        other[b->before[part_of(b, b->at[i].key) + 1]++] = b->at[i];
+    for (uint32_t p = 0; ok && p < b->n_parts && most <= MANY; p++)
+        insert_all(other + b->before[p], b->before[p + 1] - b->before[p]);
+    ins_free(ok ? b->at : other);
+    b->at = ok ? other : b->at;
+    return ok;
 }
 
 /* The first place whose begin is after `end`. */
 static uint32_t first_later(const struct begins *b, uint64_t end)
 {
-    if (!b->n || end < b->at[0].key)
+    if (!b->n || end < b->first)
         return 0;
-    const uint64_t part = (end - b->at[0].key) >> b->shift;
+    const uint64_t part = (end - b->first) >> b->shift;
     if (part >= b->n_parts)
         return b->n;
     uint32_t lo = b->before[part], hi = b->before[part + 1];
@@ -408,26 +450,24 @@ static uint64_t time_key(int64_t time)
 static bool fill_times(struct ins_survey_facts *f)
 {
     const struct ins_history *h = f->h;
-    struct timed *at = INS_NEW(struct timed, h->n_txns);
-    bool ok = at != NULL;
+    struct begins b = {.at = INS_NEW(struct timed, h->n_txns)};
     memset(f->begun, 0, h->n_txns * sizeof *f->begun);
-    for (ins_txn t = 1; ok && h->has_times && t < h->n_txns; t++)
+    for (ins_txn t = 1; b.at && h->has_times && t < h->n_txns; t++)
         if (ins_counted(h, t) && h->txn_begin[t] != INS_NO_TIME)
-            at[f->n_timed++] = (struct timed){time_key(h->txn_begin[t]), t};
-    ok = ok && sort_begins(&at, f->n_timed);
-    for (uint32_t i = 0; ok && i < f->n_timed; i++) {
-        f->by_begin[i] = at[i].t;
-        f->begun[at[i].t] = i + 1;
+            b.at[b.n++] = (struct timed){time_key(h->txn_begin[t]), t};
+    const bool ok = b.at && sort_begins(&b);
+    for (uint32_t i = 0; ok && i < b.n; i++) {
+        f->by_begin[i] = b.at[i].t;
+        f->begun[b.at[i].t] = i + 1;
     }
-    struct begins begins = {0};
-    ok = ok && begins_init(&begins, at, f->n_timed);
+    f->n_timed = b.n;
     for (ins_txn t = 0; ok && t < h->n_txns; t++) {
         f->first_after[t] = f->n_timed;
         if (h->has_times && t != INS_INIT && ins_has_end(h, t))
-            f->first_after[t] = first_later(&begins, time_key(h->txn_end[t]));
+            f->first_after[t] = first_later(&b, time_key(h->txn_end[t]));
     }
-    ins_free(begins.before);
-    ins_free(at);
+    ins_free(b.before);
+    ins_free(b.at);
     return ok;
 }
 
@@ -468,6 +508,7 @@ static bool new_arrays(struct ins_survey_facts *f)
     f->version_key = take(&rest, versions);
     f->parent = take(&rest, versions);
     f->reads_parent = take(&rest, versions / sizeof *rest + 1);
+    f->updates = take(&rest, versions / sizeof *rest + 1);
     f->child_off = take(&rest, versions);
     f->child = take(&rest, 2 * writes);
     f->reader_off = take(&rest, versions);
@@ -489,6 +530,7 @@ static bool new_arrays(struct ins_survey_facts *f)
         f->chain_end = take(&rest, keys);
     }
     memset(f->reads_parent, 0, f->n_versions);
+    memset(f->updates, 0, f->n_versions);
     memset(f->write_off, 0, txns * sizeof *f->write_off);
     memset(f->longest, 0xff, keys * sizeof *f->longest);
     return true;

@@ -39,6 +39,7 @@ struct ins_survey_facts {
     ins_key *version_key;
     uint32_t *parent;      /* by version; INS_NONE for initial ones */
     uint8_t *reads_parent; /* by version: its writer read the parent */
+    uint8_t *updates;      /* by version: who read it and wrote its key; 2 for more */
     uint32_t *child_off;   /* by version: those whose parent it is */
     struct ins_survey_entry *child;
     uint32_t *reader_off; /* by version: reads, numbers of the arrays below */

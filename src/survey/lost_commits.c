@@ -9,7 +9,8 @@
 
 enum {
     MOST_BEFORE_MISS = 8, /* reads looked at, by key, until the first miss */
-    MOST_STEPS = 20000000
+    MOST_STEPS = 20000000,
+    AHEAD = 8 /* of what is fetched from memory before it is looked at */
 };
 
 /* What a version says about the commit of w. */
@@ -146,10 +147,9 @@ static uint32_t behind(const struct ins_survey_facts *f, uint32_t version, ins_k
                                   : (uint32_t)f->h->key_writer_off[k];
 }
 
-static bool is_stale(const struct sweep *s, uint32_t version)
+static bool is_stale(const struct sweep *s, uint32_t version, ins_key k)
 {
     const struct ins_survey_facts *f = s->f;
-    const ins_key k = f->version_key[version];
     if (ins_is_list_key(f->h, k))
         return behind(f, version, k) < s->newest[k];
     return s->covered[version] ||
@@ -249,6 +249,21 @@ static bool keep_suspects(struct sweep *s)
     return any;
 }
 
+/* What is looked up of a version. */
+static void fetch_version(const struct sweep *s, uint32_t v, bool written)
+{
+    const struct ins_survey_facts *f = s->f;
+    if (f->chain_at) /* most are of lists then */
+        __builtin_prefetch(&f->chain_at[v < f->n_written ? v : 0]);
+    else if (written) {
+        __builtin_prefetch(&f->parent[v]);
+        __builtin_prefetch(&s->before[v], 1);
+    } else {
+        __builtin_prefetch(&s->covered[v]);
+        __builtin_prefetch(&f->h->key_writer[v < f->n_written ? v : 0]);
+    }
+}
+
 /* Who begins and who ends soon is not near in memory, nor is what they read and wrote.
  */
 static void fetch_ahead(const struct sweep *s, uint32_t i)
@@ -260,19 +275,16 @@ static void fetch_ahead(const struct sweep *s, uint32_t i)
     const ins_txn far = f->by_begin[i + FAR], near = f->by_begin[i + NEAR];
     const ins_txn far_end = s->first[i + FAR], near_end = s->first[i + NEAR];
     __builtin_prefetch(&f->read_version[f->read_off[far]]);
-    for (uint32_t r = f->read_off[near]; r < f->read_off[near + 1]; r++) {
-        const uint32_t v = f->read_version[r];
-        __builtin_prefetch(&f->version_key[v]);
-        __builtin_prefetch(&s->covered[v]);
-    }
+    __builtin_prefetch(&f->read_op[f->read_off[far]]);
+    __builtin_prefetch(&f->h->op_word[f->h->txn_op[far]]);
+    for (uint32_t r = f->read_off[near]; r < f->read_off[near + 1]; r++)
+        fetch_version(s, f->read_version[r], false);
     if (far_end != INS_NONE)
         __builtin_prefetch(&f->write[f->write_off[far_end]]);
     if (near_end == INS_NONE)
         return;
-    for (uint32_t w = f->write_off[near_end]; w < f->write_off[near_end + 1]; w++) {
-        __builtin_prefetch(&f->parent[f->write[w].version]);
-        __builtin_prefetch(&s->before[f->write[w].version]);
-    }
+    for (uint32_t w = f->write_off[near_end]; w < f->write_off[near_end + 1]; w++)
+        fetch_version(s, f->write[w].version, true);
 }
 
 static void sweep_all(struct sweep *s, uint64_t most)
@@ -284,7 +296,7 @@ static void sweep_all(struct sweep *s, uint64_t most)
         for (uint32_t w = s->first[i]; w != INS_NONE; w = s->next[w])
             sweep_end(s, w);
         for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++)
-            if (is_stale(s, f->read_version[r]))
+            if (is_stale(s, f->read_version[r], ins_op_key(f->h, f->read_op[r])))
                 suspect_all(s, t, f->read_version[r]);
     }
 }
@@ -380,6 +392,11 @@ static void sort_reads(struct hunt *s)
     }
     for (uint32_t i = 0; i < f->n_timed; i++) {
         const ins_txn t = f->by_begin[i];
+        if (i + AHEAD < f->n_timed) {
+            const ins_txn later = f->by_begin[i + AHEAD];
+            __builtin_prefetch(&f->read_op[f->read_off[later]]);
+            __builtin_prefetch(&h->op_word[h->txn_op[later]]);
+        }
         for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++) {
             const ins_key k = ins_op_key(h, f->read_op[r]);
             if (s->wanted[k])
@@ -398,6 +415,10 @@ static void look_at_key(struct hunt *s, ins_key k)
     unseen(s, f->n_written + k);
     for (uint32_t i = s->by_key_off[k]; i < s->by_key_end[k]; i++) {
         const uint32_t r = s->by_key[i];
+        if (i + AHEAD < s->by_key_end[k]) {
+            __builtin_prefetch(&f->read_version[s->by_key[i + AHEAD]]);
+            __builtin_prefetch(&f->read_txn[s->by_key[i + AHEAD]]);
+        }
         see(&s->version[f->read_version[r]], f->h, f->read_txn[r]);
     }
     walk_tree(s, k, first + k, s->root);

@@ -672,7 +672,7 @@ void ins_survey(const struct ins_history *h, ins_levels levels, uint32_t most,
         for (uint32_t v = 0; v < s.f.n_versions; v++) {
             if (!(v & 4095) && ins_limit_hit(limit))
                 break;
-            if (s.f.reader_off[v] + 1 < s.f.reader_off[v + 1])
+            if (s.f.updates[v] > 1)
                 lost_updates_of(&s, v, &cycle);
         }
         lost_commits(&s, limit, &cycle);
