@@ -374,7 +374,7 @@ static void survey(struct run *c)
     const int64_t start = ins_now_ns();
     if (ins_result_with(c->r, INS_FAIL))
         ins_limit_stage(c->o->limit, "survey of anomalies", 0);
-    ins_survey(c->h, c->asked, c->weak.max_listed, c->o->limit, c->r);
+    ins_survey(c->h, c->asked, c->weak.max_listed, c->o->threads, c->o->limit, c->r);
     if (c->r->anomaly.len < c->weak.max_listed)
         ins_tell_further(c->h, c->asked, c->o->threads, c->o->limit, c->r);
     if (ins_result_with(c->r, INS_FAIL))

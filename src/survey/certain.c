@@ -2,6 +2,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/pool.h"
 
 #include <assert.h>
 #include <string.h>
@@ -536,7 +537,50 @@ static bool new_arrays(struct ins_survey_facts *f)
     return true;
 }
 
-bool ins_survey_init(struct ins_survey_facts *f, const struct ins_history *h,
+/* What two threads do, and what came of it. */
+struct gathering {
+    struct ins_survey_facts *f;
+    struct ins_limit *limit;
+    struct doing *doing;
+    struct ins_vec_u32 crossed;
+    bool ok[2];
+};
+
+static void gather(void *context, unsigned i)
+{
+    struct gathering *const g = context;
+    if (i) {
+        g->ok[1] = fill_times(g->f);
+        return;
+    }
+    fill_writes(g->f);
+    list_reads(g->f);
+    fill_reads(g->f, g->doing);
+    g->ok[0] = !ins_limit_hit(g->limit) && fill_tree(g->f, &g->crossed) &&
+               !ins_limit_hit(g->limit);
+}
+
+static void index_versions(void *context, unsigned i)
+{
+    const struct ins_survey_facts *f = ((const struct gathering *)context)->f;
+    if (i)
+        sort_into(f->child_off, f->child, f->n_versions, f->n_written, f->parent,
+                  f->h->key_writer);
+    else
+        sort_into(f->reader_off, f->reader, f->n_versions, f->n_reads, f->read_version,
+                  f->read_txn);
+}
+
+/* Both parts of the work, at the same time or one after the other. */
+static void do_both(struct gathering *g, bool both, void (*work)(void *, unsigned))
+{
+    if (both)
+        ins_parallel(2, work, g);
+    for (unsigned i = 0; i < 2 && !both; i++)
+        work(g, i);
+}
+
+bool ins_survey_init(struct ins_survey_facts *f, const struct ins_history *h, bool both,
                      struct ins_limit *limit)
 {
     *f = (struct ins_survey_facts){.h = h};
@@ -547,25 +591,20 @@ bool ins_survey_init(struct ins_survey_facts *f, const struct ins_history *h,
         return false;
     f->n_written = (uint32_t)writers;
     f->n_versions = f->n_written + h->n_keys;
-    struct ins_vec_u32 crossed = {0};
-    struct doing *doing = INS_NEW0(struct doing, h->n_keys);
-    bool ok = doing && new_arrays(f);
+    struct gathering g = {
+        .f = f, .limit = limit, .doing = INS_NEW0(struct doing, h->n_keys)};
+    bool ok = g.doing && new_arrays(f);
     if (ok) {
-        fill_writes(f);
-        list_reads(f);
-        fill_reads(f, doing);
-        ok = !ins_limit_hit(limit) && fill_tree(f, &crossed) && !ins_limit_hit(limit);
+        do_both(&g, both, gather);
+        ok = g.ok[0] && g.ok[1];
     }
     if (ok) {
-        sort_into(f->child_off, f->child, f->n_versions, f->n_written, f->parent,
-                  h->key_writer);
-        sort_into(f->reader_off, f->reader, f->n_versions, f->n_reads, f->read_version,
-                  f->read_txn);
-        ok = !ins_limit_hit(limit) && index_crossed(f, &crossed) && fill_times(f) &&
+        do_both(&g, both, index_versions);
+        ok = !ins_limit_hit(limit) && index_crossed(f, &g.crossed) &&
              !ins_limit_hit(limit);
     }
-    ins_free(doing);
-    ins_vec_u32_release(&crossed);
+    ins_free(g.doing);
+    ins_vec_u32_release(&g.crossed);
     return ok;
 }
 

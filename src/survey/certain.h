@@ -67,8 +67,9 @@ struct ins_survey_facts {
     void *block; /* the memory of all arrays but `crossed` */
 };
 
-/* False when memory or the limit ends it; to be released in any case. */
-bool ins_survey_init(struct ins_survey_facts *f, const struct ins_history *h,
+/* False when memory or the limit ends it; to be released in any case.  `both`: on two
+ * threads. */
+bool ins_survey_init(struct ins_survey_facts *f, const struct ins_history *h, bool both,
                      struct ins_limit *limit);
 void ins_survey_release(struct ins_survey_facts *f);
 

@@ -2,6 +2,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/pool.h"
 #include "explain/anomaly.h"
 #include "explain/classify.h"
 #include "explain/story.h"
@@ -469,26 +470,22 @@ static void mark_lost(struct survey *s)
     }
 }
 
-static void lost_commits(struct survey *s, struct ins_limit *limit,
+static void lost_commits(struct survey *s, const struct ins_vec_lost *found,
                          struct ins_vec_arc *cycle)
 {
-    struct ins_vec_lost found = {0};
     struct ins_lost_commit *kept = NULL;
-    if (!ins_survey_lost(&s->f, limit, &found))
-        s->cut = true;
-    else if (found.len)
-        kept = INS_ARENA_NEW(&s->r->arena, struct ins_lost_commit, found.len);
-    s->cut |= found.len && !kept;
-    if (kept) {
-        memcpy(kept, found.at, found.len * sizeof *kept);
-        s->lost = kept;
-        s->n_lost = found.len;
-        s->r->lost_commits = found.len;
-        mark_lost(s);
-        for (size_t i = 0; i < found.len; i++)
-            add_lost(s, &kept[i], cycle);
-    }
-    ins_vec_lost_release(&found);
+    if (found->len)
+        kept = INS_ARENA_NEW(&s->r->arena, struct ins_lost_commit, found->len);
+    s->cut |= found->len && !kept;
+    if (!kept)
+        return;
+    memcpy(kept, found->at, found->len * sizeof *kept);
+    s->lost = kept;
+    s->n_lost = found->len;
+    s->r->lost_commits = found->len;
+    mark_lost(s);
+    for (size_t i = 0; i < found->len; i++)
+        add_lost(s, &kept[i], cycle);
 }
 
 /* ---- what the checkers have said ---- */
@@ -657,43 +654,71 @@ static bool look_for(struct survey *s, struct ins_survey_graph *g,
     return true;
 }
 
-void ins_survey(const struct ins_history *h, ins_levels levels, uint32_t most,
-                struct ins_limit *limit, struct ins_result *r)
+/* What the facts say at large, and what is the longest to find out. */
+struct looking {
+    struct survey *s;
+    struct ins_limit *limit;
+    struct ins_vec_lost lost;
+    bool lost_ok;
+    struct ins_survey_graph *graph;
+};
+
+static void look(void *context, unsigned i)
 {
-    struct survey s = {.h = h, .most = most, .r = r, .first = r->anomaly.len};
+    struct looking *const x = context;
+    if (i)
+        x->lost_ok = ins_survey_lost(&x->s->f, x->limit, &x->lost);
+    else
+        x->graph = ins_survey_graph_new(&x->s->f, x->s->weak, x->limit);
+}
+
+/* All that the facts contradict. */
+static void tell_all(struct survey *s, bool both, struct ins_limit *limit)
+{
     struct ins_vec_arc cycle = {0};
+    struct looking x = {.s = s, .limit = limit};
+    for (uint32_t v = 0; v < s->f.n_versions; v++) {
+        if (!(v & 4095) && ins_limit_hit(limit))
+            break;
+        if (s->f.updates[v] > 1)
+            lost_updates_of(s, v, &cycle);
+    }
+    if (both)
+        ins_parallel(2, look, &x);
+    for (unsigned i = 0; i < 2 && !both; i++)
+        look(&x, i);
+    lost_commits(s, &x.lost, &cycle);
+    s->cut |= !x.lost_ok || !x.graph;
+    for (int order = 0; x.graph && order < INS_N_ORDERS; order++)
+        if (order != INS_REALTIME || s->f.n_timed)
+            s->cut |= !look_for(s, x.graph, (enum ins_suffix)order, &cycle);
+    s->cut |= (x.graph && ins_survey_graph_failed(x.graph)) || cycle.failed ||
+              s->edge.failed || s->r->anomaly.failed || ins_limit_hit(limit);
+    ins_survey_graph_free(x.graph);
+    ins_vec_lost_release(&x.lost);
+    ins_vec_arc_release(&cycle);
+    if (!s->cut)
+        drop_covered(s);
+}
+
+void ins_survey(const struct ins_history *h, ins_levels levels, uint32_t most,
+                unsigned threads, struct ins_limit *limit, struct ins_result *r)
+{
+    enum { WORTH_THREADS = 20000 }; /* operations */
+    struct survey s = {.h = h, .most = most, .r = r, .first = r->anomaly.len};
+    const bool both = h->n_ops >= WORTH_THREADS && ins_threads(threads) > 1;
     INS_EACH_LEVEL(l, levels)
         if (ins_model_of(l).forbids != INS_FORBIDS_READS &&
             r->level[l].verdict == INS_FAIL)
             s.failed |= INS_LEVEL_BIT(l);
-    if (s.failed && !ins_survey_init(&s.f, h, limit)) {
+    s.weak =
+        !(levels & ins_levels_of(INS_BASE(CC), INS_FREE | INS_AS_IS | INS_WITH_TIME));
+    if (s.failed && !ins_survey_init(&s.f, h, both, limit))
         s.cut = true;
-    } else if (s.failed) {
-        for (uint32_t v = 0; v < s.f.n_versions; v++) {
-            if (!(v & 4095) && ins_limit_hit(limit))
-                break;
-            if (s.f.updates[v] > 1)
-                lost_updates_of(&s, v, &cycle);
-        }
-        lost_commits(&s, limit, &cycle);
-        s.weak = !(levels &
-                   ins_levels_of(INS_BASE(CC), INS_FREE | INS_AS_IS | INS_WITH_TIME));
-        struct ins_survey_graph *g = ins_survey_graph_new(&s.f, s.weak, limit);
-        s.cut |= !g;
-        for (int x = 0; g && x < INS_N_ORDERS; x++) {
-            if (x == INS_REALTIME && !s.f.n_timed)
-                continue;
-            s.cut |= !look_for(&s, g, (enum ins_suffix)x, &cycle);
-        }
-        s.cut |= (g && ins_survey_graph_failed(g)) || cycle.failed || s.edge.failed ||
-                 r->anomaly.failed || ins_limit_hit(limit);
-        ins_survey_graph_free(g);
-        if (!s.cut)
-            drop_covered(&s);
-    }
+    else if (s.failed)
+        tell_all(&s, both, limit);
     if (s.cut)
         r->anomalies_cut = ins_limit_or_memory(limit);
     ins_survey_release(&s.f);
-    ins_vec_arc_release(&cycle);
     ins_vec_edge_release(&s.edge);
 }

@@ -14,8 +14,9 @@
  * updates are counted by pairs of transactions, lost commits one by one, cycles by
  * components; at most `most` of a kind are listed.  Cycles of the checkers that say
  * less about the same transactions go.
- * When memory or a limit ends it, r says so. */
+ * When memory or a limit ends it, r says so.  With how many threads (0: as many as
+ * there are processors) makes no difference to what is told. */
 void ins_survey(const struct ins_history *h, ins_levels levels, uint32_t most,
-                struct ins_limit *limit, struct ins_result *r);
+                unsigned threads, struct ins_limit *limit, struct ins_result *r);
 
 #endif

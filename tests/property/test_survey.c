@@ -457,7 +457,7 @@ static const char *judge(const struct ins_history *h, bool weak, uint64_t *n_cyc
         r->level[l].verdict = asked ? INS_FAIL : INS_NOT_ASKED;
         levels |= asked ? INS_LEVEL_BIT(l) : 0;
     }
-    ins_survey(h, levels, 1000, NULL, r);
+    ins_survey(h, levels, 1000, 1, NULL, r);
     const char *wrong = compare(&g, r);
     if (!wrong)
         wrong = compare_lost(h, r, n_lost);
