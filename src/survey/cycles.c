@@ -60,8 +60,9 @@ struct ins_survey_graph {
     /* search */
     struct ins_vec_visit visit;
     struct ins_vec_u32 now, next;
-    uint64_t *seen;  /* by hash: number of the search, node, what was met */
+    uint64_t *seen;  /* by hash: number of the search, times, node, what was met */
     uint32_t search; /* its number: what was seen in others does not count */
+    uint32_t *marked, mark; /* by node: the last way that it was marked on */
     struct reach reach;
     uint64_t work;
     enum manner manner;
@@ -165,8 +166,9 @@ struct ins_survey_graph *ins_survey_graph_new(const struct ins_survey_facts *f,
     if (ok && g->in.link) {
         g->seen = INS_NEW0(uint64_t, (size_t)1 << far.seen_bits);
         g->may = INS_NEW0(uint32_t, g->in.n_nodes);
+        g->marked = INS_NEW0(uint32_t, g->in.n_nodes);
         g->sieve = ins_sieve_new(&g->in);
-        ok = g->seen && g->may && g->sieve;
+        ok = g->seen && g->may && g->marked && g->sieve;
     }
     if (!ok) {
         ins_survey_graph_free(g);
@@ -182,6 +184,7 @@ void ins_survey_graph_free(struct ins_survey_graph *g)
     ins_links_release(&g->in);
     ins_components_release(&g->now_in);
     ins_free(g->may);
+    ins_free(g->marked);
     ins_sieve_free(g->sieve);
     ins_vec_u32_release(&g->start);
     ins_vec_visit_release(&g->visit);
@@ -500,28 +503,33 @@ static bool find_pair(struct ins_survey_graph *g, struct ins_shape shape,
  * now on it has, once more. */
 static bool was_seen(struct ins_survey_graph *g, uint32_t node, unsigned met)
 {
+    enum { NODE_BITS = INS_LINK_BITS, SEARCH_AT = 32 + INS_MET_BITS };
     const uint64_t last = ((uint64_t)1 << g->reach.seen_bits) - 1;
-    for (uint64_t time = 0; time < (g->manner == CAREFUL ? CAREFUL_TIMES : 1u);
-         time++) {
-        const uint64_t state =
-            ((uint64_t)g->search << 32 | time << 28 | node) << INS_MET_BITS | met;
-        uint64_t i = state * 0x9E3779B97F4A7C15u >> (64 - g->reach.seen_bits);
-        while (g->seen[i] >> (32 + INS_MET_BITS) == g->search && g->seen[i] != state)
-            i = (i + 1) & last;
-        if (g->seen[i] != state) {
-            g->seen[i] = state;
-            return false;
-        }
+    const uint64_t once = (uint64_t)1 << (NODE_BITS + INS_MET_BITS);
+    const uint64_t times = (CAREFUL_TIMES - 1) * once;
+    const uint64_t state = ((uint64_t)g->search << 32 | node) << INS_MET_BITS | met;
+    uint64_t i = state * 0x9E3779B97F4A7C15u >> (64 - g->reach.seen_bits);
+    while (g->seen[i] >> SEARCH_AT == g->search && (g->seen[i] & ~times) != state)
+        i = (i + 1) & last;
+    if (g->seen[i] >> SEARCH_AT != g->search) {
+        g->seen[i] = state;
+        return false;
     }
-    return true;
+    if (g->manner != CAREFUL || (g->seen[i] & times) == times)
+        return true;
+    g->seen[i] += once;
+    return false;
 }
 
-/* Is transaction node v on the way to visit `at`? */
-static bool is_on_path(const struct ins_survey_graph *g, uint32_t at, uint32_t v)
+/* Mark who is on the way to visit `at`, for searches that meet nobody twice. */
+static void mark_path(struct ins_survey_graph *g, uint32_t at)
 {
-    while (at != INS_NONE && g->visit.at[at].node != v)
-        at = g->visit.at[at].parent;
-    return at != INS_NONE;
+    if (++g->mark == 0) {
+        memset(g->marked, 0, g->in.n_nodes * sizeof *g->marked);
+        g->mark = 1;
+    }
+    for (; at != INS_NONE; at = g->visit.at[at].parent)
+        g->marked[g->visit.at[at].node] = g->mark;
 }
 
 static void push_visit(struct ins_survey_graph *g, struct visit v, bool free_move)
@@ -596,6 +604,8 @@ static bool expand(struct ins_survey_graph *g, uint32_t at, struct ins_shape sha
     const struct visit v = g->visit.at[at];
     const uint32_t *const link = g->in.link, *const may = g->may;
     const uint32_t first = g->in.off[v.node], end = g->in.off[v.node + 1];
+    if (g->manner != SIMPLE)
+        mark_path(g, at);
     for (uint32_t e = first; e < end; e++) {
         const enum ins_arc_type type = ins_link_type(link[e]);
         const uint32_t to = ins_link_to(link[e]);
@@ -613,7 +623,7 @@ static bool expand(struct ins_survey_graph *g, uint32_t at, struct ins_shape sha
         const bool is_move = is_free(type) && !ins_node_is_txn(to);
         const unsigned met = ins_shape_meet(v.met, type, shape.suffix, at == 0);
         if (met & never || (last && !is_free(type)) ||
-            (g->manner != SIMPLE && ins_node_is_txn(to) && is_on_path(g, at, to)))
+            (g->manner != SIMPLE && ins_node_is_txn(to) && g->marked[to] == g->mark))
             continue;
         if (is_move && v.moves >= g->reach.moves) {
             g->held = true;
