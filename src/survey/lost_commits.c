@@ -65,20 +65,22 @@ static int64_t written_by(const struct ins_survey_facts *f, uint32_t version)
 
 /* ---- is there anything to look for? ---- */
 
-/* A walk through time: who begins reads what those that have ended before cannot have
- * left as the newest.  Most histories have no such read, and then no commit is lost;
- * else only those may be that such a read has missed. */
+/* Who reads what those that had ended before its begin cannot have left as the newest.
+ * Most histories have no such read, and then no commit is lost; else only those may be
+ * that such a read has missed.  Of registers a walk through time tells, of lists their
+ * order. */
 struct sweep {
     const struct ins_survey_facts *f;
     uint32_t *first,
-        *next; /* who has ended when the i-th begins: the first, the next */
-    /* By key, of those that have ended and wrote it: registers, their last begin;
-     * lists, behind the place of the last in the chain. */
-    uint32_t *newest;
-    uint8_t *covered; /* registers: by version, who wrote something below has ended */
+        *next;        /* who has ended when the i-th begins: the first, the next */
+    uint32_t *newest; /* by key: last begin of those that have ended and wrote it */
+    uint8_t *covered; /* by version: who wrote something below it has ended */
     /* Registers: by key, the version whose writer ended last, of those that were
      * written blindly and of the others; and by version the one before. */
     uint32_t *blind, *built, *before;
+    /* Lists: by place in a chain, the least first_after of who appended there or
+     * further on. */
+    uint32_t *least;
     uint8_t *suspect; /* by transaction */
     uint32_t *missed; /* by transaction: `begun` of the last who may have missed it */
     uint64_t steps;
@@ -100,9 +102,10 @@ static bool sweep_init(struct sweep *s)
     s->blind = INS_NEW(uint32_t, f->h->n_keys);
     s->built = INS_NEW(uint32_t, f->h->n_keys);
     s->before = INS_NEW(uint32_t, f->n_written);
+    s->least = INS_NEW(uint32_t, f->h->has_lists ? f->n_written : 0);
     s->missed = INS_NEW0(uint32_t, f->h->n_txns);
-    if (!s->missed || !s->first || !s->next || !s->newest || !s->covered || !s->blind ||
-        !s->built || !s->before)
+    if (!s->missed || !s->least || !s->first || !s->next || !s->newest || !s->covered ||
+        !s->blind || !s->built || !s->before)
         return false;
     memset(s->blind, 0xff, f->h->n_keys * sizeof *s->blind);
     memset(s->built, 0xff, f->h->n_keys * sizeof *s->built);
@@ -121,11 +124,8 @@ static void sweep_end(struct sweep *s, ins_txn w)
     for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++) {
         const uint32_t v = f->write[i].version;
         const ins_key k = f->write[i].key;
-        if (ins_is_list_key(f->h, k)) {
-            const uint32_t behind = f->chain_at[v] + 1;
-            s->newest[k] = s->newest[k] < behind ? behind : s->newest[k];
+        if (ins_is_list_key(f->h, k))
             continue;
-        }
         /* Of one without a begin only the initial version is surely older. */
         const uint32_t begun = f->begun[w] ? f->begun[w] : 1;
         s->newest[k] = s->newest[k] < begun ? begun : s->newest[k];
@@ -140,21 +140,13 @@ static void sweep_end(struct sweep *s, ins_txn w)
     }
 }
 
-/* Behind the place of a version of list k in its chain. */
-static uint32_t behind(const struct ins_survey_facts *f, uint32_t version, ins_key k)
-{
-    return version < f->n_written ? f->chain_at[version] + 1
-                                  : (uint32_t)f->h->key_writer_off[k];
-}
-
 static bool is_stale(const struct sweep *s, uint32_t version, ins_key k)
 {
     const struct ins_survey_facts *f = s->f;
-    if (ins_is_list_key(f->h, k))
-        return behind(f, version, k) < s->newest[k];
-    return s->covered[version] ||
-           (version < f->n_written &&
-            f->first_after[f->h->key_writer[version]] < s->newest[k]);
+    return !ins_is_list_key(f->h, k) &&
+           (s->covered[version] ||
+            (version < f->n_written &&
+             f->first_after[f->h->key_writer[version]] < s->newest[k]));
 }
 
 /* Has anybody read what w wrote, began after its end and had not ended when t began?
@@ -178,24 +170,44 @@ static void suspect(struct sweep *s, ins_txn t, ins_txn w)
     s->steps++;
     if (!is_before(s->f, w, t))
         return;
-    s->missed[w] = s->f->begun[t]; /* they ascend */
+    if (s->missed[w] < s->f->begun[t])
+        s->missed[w] = s->f->begun[t];
     if (!s->suspect[w] && !is_seen_until(s->f, w, t))
         s->suspect[w] = 1;
 }
 
-/* All that the read may have missed: of a list, what follows; of a register, what was
- * written blindly after the writer of what it read had ended, and what was not, which
- * may build on it. */
+/* Who read version v of a list missed all from place `at` on of its chain. */
+static void suspect_behind(struct sweep *s, uint32_t v, uint32_t at, uint32_t end)
+{
+    const struct ins_survey_facts *f = s->f;
+    for (uint32_t r = f->reader_off[v]; r < f->reader_off[v + 1]; r++) {
+        const ins_txn t = f->reader[r].txn;
+        for (uint32_t i = at; i < end && s->least[i] < f->begun[t]; i++)
+            suspect(s, t, f->chain[i].txn);
+    }
+}
+
+static void sweep_list(struct sweep *s, ins_key k)
+{
+    const struct ins_survey_facts *f = s->f;
+    const uint32_t first = (uint32_t)f->h->key_writer_off[k];
+    const uint32_t end = (uint32_t)f->h->key_writer_off[k + 1];
+    uint32_t least = UINT32_MAX;
+    for (uint32_t at = end; at-- > first;) {
+        const uint32_t after = f->first_after[f->chain[at].txn];
+        suspect_behind(s, f->chain[at].what, at + 1, end);
+        s->least[at] = least = after < least ? after : least;
+    }
+    suspect_behind(s, f->n_written + k, first, end);
+}
+
+/* All that the read of a register may have missed: what was written blindly after the
+ * writer of what it read had ended, and what was not, which may build on it. */
 static void suspect_all(struct sweep *s, ins_txn t, uint32_t version)
 {
     const struct ins_survey_facts *f = s->f;
     const struct ins_history *h = f->h;
     const ins_key k = f->version_key[version];
-    if (ins_is_list_key(h, k)) {
-        for (uint32_t at = behind(f, version, k); at < s->newest[k]; at++)
-            suspect(s, t, f->chain[at].txn);
-        return;
-    }
     const uint32_t ended =
         version < f->n_written ? f->first_after[h->key_writer[version]] : 0;
     for (uint32_t v = s->built[k]; v != INS_NONE; v = s->before[v])
@@ -253,9 +265,7 @@ static bool keep_suspects(struct sweep *s)
 static void fetch_version(const struct sweep *s, uint32_t v, bool written)
 {
     const struct ins_survey_facts *f = s->f;
-    if (f->chain_at) /* most are of lists then */
-        __builtin_prefetch(&f->chain_at[v < f->n_written ? v : 0]);
-    else if (written) {
+    if (written) {
         __builtin_prefetch(&f->parent[v]);
         __builtin_prefetch(&s->before[v], 1);
     } else {
@@ -290,7 +300,11 @@ static void fetch_ahead(const struct sweep *s, uint32_t i)
 static void sweep_all(struct sweep *s, uint64_t most)
 {
     const struct ins_survey_facts *f = s->f;
-    for (uint32_t i = 0; i < f->n_timed && s->steps < most; i++) {
+    for (ins_key k = 0; k < f->h->n_keys && s->steps < most; k++)
+        if (ins_is_list_key(f->h, k))
+            sweep_list(s, k);
+    for (uint32_t i = 0; f->h->has_registers && i < f->n_timed && s->steps < most;
+         i++) {
         fetch_ahead(s, i);
         const ins_txn t = f->by_begin[i];
         for (uint32_t w = s->first[i]; w != INS_NONE; w = s->next[w])
@@ -316,8 +330,8 @@ static bool find_suspects(const struct ins_survey_facts *f, uint8_t **suspects)
         ins_free(s.suspect);
         s.suspect = NULL;
     }
-    void *all[] = {s.first, s.next,  s.newest, s.covered,
-                   s.blind, s.built, s.before, s.missed};
+    void *all[] = {s.first, s.next,   s.newest, s.covered, s.blind,
+                   s.built, s.before, s.least,  s.missed};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
     *suspects = s.suspect;
