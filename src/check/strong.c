@@ -389,7 +389,12 @@ static bool look_for_view(struct ins_commit_view *v, const struct ins_script *s,
                           enum ins_forbids forbids, bool many, struct ins_limit *limit)
 {
     *v = (struct ins_commit_view){0};
-    if (many && ins_view_within(v, s, forbids, true, limit))
+    if (many && forbids == INS_FORBIDS_NON_CAUSAL &&
+        ins_view_ahead(v, s, forbids, true, limit))
+        return true;
+    ins_view_release(v);
+    if (many && forbids != INS_FORBIDS_FRACTURED &&
+        ins_view_within(v, s, forbids, true, limit))
         return true;
     ins_view_release(v);
     if (many && forbids == INS_FORBIDS_ONE_RW &&
@@ -402,6 +407,9 @@ static bool look_for_view(struct ins_commit_view *v, const struct ins_script *s,
 static bool look_longer(struct ins_commit_view *v, const struct ins_script *s,
                         enum ins_forbids forbids, struct ins_limit *limit)
 {
+    if (forbids != INS_FORBIDS_FRACTURED && ins_view_ahead(v, s, forbids, false, limit))
+        return true;
+    ins_view_release(v);
     if (ins_view_within(v, s, forbids, false, limit))
         return true;
     ins_view_release(v);

@@ -24,10 +24,14 @@ struct ins_commit_view {
  * history.  The view is to be released in any case. */
 bool ins_view_search(struct ins_commit_view *v, const struct ins_script *s,
                      enum ins_forbids forbids, struct ins_limit *limit);
-/* The same for cc and psi, where transactions committed at about the times that are
+/* The same for ra, cc and psi, where transactions committed at about the times that are
  * recorded; see view_within.c.  Not `quick`: with much more work. */
 bool ins_view_within(struct ins_commit_view *v, const struct ins_script *s,
                      enum ins_forbids forbids, bool quick, struct ins_limit *limit);
+/* The same for cc and psi without times, by runs of chance that look ahead; see
+ * view_ahead.c.  Not `quick`: with much more work. */
+bool ins_view_ahead(struct ins_commit_view *v, const struct ins_script *s,
+                    enum ins_forbids forbids, bool quick, struct ins_limit *limit);
 /* The same for ra, cc and psi: slower, and finds more. */
 bool ins_view_beam(struct ins_commit_view *v, const struct ins_script *s,
                    enum ins_forbids forbids, struct ins_limit *limit);

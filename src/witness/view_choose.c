@@ -125,6 +125,14 @@ static bool pass_over(struct ins_view_run *q)
     return q->tries && q->v->order.len < q->stuck_at && !ins_rng_below(&q->rng, 4);
 }
 
+/* Those that ran have a place in the line, in this order at first. */
+static bool join_line(struct ins_view_run *q, ins_txn t)
+{
+    const ins_txn before = q->last[q->s->h->txn_session[t]];
+    q->line.pos[t] = (uint32_t)q->v->order.len + 1;
+    return before == INS_INIT || ins_line_add(&q->line, before, t);
+}
+
 /* From the last read to the first: the latest writer that fits, else one that can be
  * made to fit. */
 static bool choose_each(struct ins_view_run *q, ins_txn t)
@@ -132,6 +140,10 @@ static bool choose_each(struct ins_view_run *q, ins_txn t)
     const struct ins_script *s = q->s;
     const uint32_t end = s->read_off[t + 1];
     const size_t before = q->line.demand.len;
+    if (q->within && !join_line(q, t)) {
+        ins_line_undo(&q->line, before);
+        return false;
+    }
     for (uint32_t r = end; r-- > s->read_off[t];) {
         bool found = false;
         for (uint32_t pass = 0; pass < 2 && !found; pass++)
@@ -139,7 +151,7 @@ static bool choose_each(struct ins_view_run *q, ins_txn t)
                 q->v->source[r] = writer_back(q, s->read[r], back);
                 if (q->v->source[r] == INS_NONE)
                     break;
-                if ((!pass && !fits_now(q, t, r, r + 1, end)) || pass_over(q))
+                if (!pass && (!fits_now(q, t, r, r + 1, end) || pass_over(q)))
                     continue;
                 const size_t mark = q->line.demand.len;
                 found = demand_source(q, t, r, r + 1, end);
@@ -445,7 +457,8 @@ static bool resolve_reads(struct ins_view_run *q, ins_txn t, bool *again)
         q->v->source[r] = c;
         if (c == INS_NONE)
             blame(q, r, latest, INS_NONE);
-        if (c == INS_NONE || q->known.failed)
+        if (c == INS_NONE || q->known.failed ||
+            (q->gentle && c != INS_INIT && !is_known(q, c)))
             return false;
         if (c != INS_INIT && !is_known(q, c)) {
             join(q, c);
@@ -453,14 +466,6 @@ static bool resolve_reads(struct ins_view_run *q, ins_txn t, bool *again)
         }
     }
     return true;
-}
-
-/* Those that ran have a place in the line, in this order at first. */
-static bool join_line(struct ins_view_run *q, ins_txn t)
-{
-    const ins_txn before = q->last[q->s->h->txn_session[t]];
-    q->line.pos[t] = (uint32_t)q->v->order.len + 1;
-    return before == INS_INIT || ins_line_add(&q->line, before, t);
 }
 
 static bool choose_known(struct ins_view_run *q, ins_txn t)

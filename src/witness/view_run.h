@@ -56,6 +56,10 @@ struct ins_view_run {
     bool patient;
     int64_t *begin, *end;
     int64_t *score;           /* by session: of its next one, the least runs first */
+    /* Gently: cc with a line, from nobody who is not known yet. */
+    bool gentle, gentle_first;
+    /* by session: its chances when it could not run, and not gently, or 0 */
+    uint64_t *tried, *tried_gently;
     uint32_t *wanted;         /* psi, by value: by how many of those that may run */
     int64_t horizon;          /* the first end of those that are next */
     uint32_t *ban;            /* by transaction: the first in `rule`, or INS_NONE */

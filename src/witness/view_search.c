@@ -37,6 +37,7 @@ enum how {
     RUN = 8,    /* one after another, and the order is that of the run */
     FEW = 16,   /* and the line moves little at once */
     PATIENT = 32,
+    GENTLE = 64, /* within: first those who need nobody they do not know */
 };
 
 /* ---- time ---- */
@@ -411,17 +412,18 @@ static bool search(struct ins_commit_view *v, const struct ins_script *s,
     q.within = how & WITHIN;
     q.near = how & NEAR;
     q.patient = how & PATIENT;
+    q.gentle_first = how & GENTLE;
     *v = (struct ins_commit_view){.s = s, .forbids = forbids};
     const bool found =
         init(&q, how) && (q.within ? ins_view_run_within(&q) : run_all(&q));
     if (found)
         leave_out(&q);
-    void *all[] = {q.when,      q.at,         q.next,    q.heap,    q.value_off,
-                   q.value_len, q.key_off,    q.key_len, q.last,    q.previous,
-                   q.after,     q.since,      q.repair,  q.demands, q.value_writer,
-                   q.clock,     q.key_writer, q.now,     q.all_off, q.all_writer,
-                   q.all_end,   q.ban,        q.begin,   q.end,     q.score,
-                   q.wanted};
+    void *all[] = {q.when,      q.at,         q.next,        q.heap,    q.value_off,
+                   q.value_len, q.key_off,    q.key_len,     q.last,    q.previous,
+                   q.after,     q.since,      q.repair,      q.demands, q.value_writer,
+                   q.clock,     q.key_writer, q.now,         q.all_off, q.all_writer,
+                   q.all_end,   q.ban,        q.begin,       q.end,     q.score,
+                   q.wanted,    q.tried,      q.tried_gently};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
     ins_vec_u32_release(&q.waiting);
@@ -443,6 +445,11 @@ bool ins_view_search(struct ins_commit_view *v, const struct ins_script *s,
             return true;
         ins_view_release(v);
     }
+    if (forbids == INS_FORBIDS_FRACTURED) {
+        if (search(v, s, forbids, WITHIN | LINE | NEAR, limit))
+            return true;
+        ins_view_release(v);
+    }
     return search(v, s, forbids, ALL, limit);
 }
 
@@ -450,18 +457,23 @@ bool ins_view_within(struct ins_commit_view *v, const struct ins_script *s,
                      enum ins_forbids forbids, bool quick, struct ins_limit *limit)
 {
     /* Where many sessions share few keys, a wrong order shows soon, and a line has to
-     * move too much. */
+     * move too much; without times, who needs nobody new had better go first. */
     const bool crowded = ins_script_span(s, 1) <= s->h->n_sessions;
     unsigned first = WITHIN | LINE | NEAR, second = WITHIN;
     *v = (struct ins_commit_view){.s = s, .forbids = forbids};
-    if (forbids == INS_FORBIDS_ONE_RW) {
+    if (forbids == INS_FORBIDS_NON_MONOTONIC) {
+        return false;
+    } else if (forbids == INS_FORBIDS_ONE_RW) {
         first = crowded ? WITHIN | NEAR : WITHIN;
         second = first ^ NEAR;
-    } else if (forbids != INS_FORBIDS_NON_CAUSAL) {
-        return false;
-    } else if (crowded) {
+    } else if (forbids == INS_FORBIDS_FRACTURED) {
+        second = WITHIN | LINE;
+    } else if (crowded && s->h->has_times) {
         first = WITHIN;
         second = WITHIN | LINE;
+    } else if (crowded) {
+        first = WITHIN | LINE | NEAR | GENTLE;
+        second = quick ? WITHIN : WITHIN | LINE;
     }
     const unsigned how = quick ? 0 : PATIENT;
     if (search(v, s, forbids, first | how, limit))

@@ -10,8 +10,8 @@
  *
  * Without times, sessions take turns, and one that cannot run waits for some of them.
  *
- * In cc the order of the run is not yet that of commits, if there is a line: that takes
- * what the axioms demand, and knows whose reads demanded it. */
+ * In ra and cc the order of the run is not yet that of commits, if there is a line:
+ * that takes what the axioms demand, and knows whose reads demanded it. */
 #include "view_run.h"
 
 enum {
@@ -72,6 +72,7 @@ static void step_session(struct ins_view_run *q, uint32_t session, ins_txn t)
     const int64_t round = h->n_sessions, now = (int64_t)q->v->order.len;
     const ins_txn next = ins_script_next(q->s, session, t);
     q->next[session] = next;
+    q->tried[session] = q->tried_gently[session] = 0;
     if (h->has_times || next == h->session_first[session + 1])
         return;
     q->when[next] = now + (now ? round : session);
@@ -173,12 +174,26 @@ static void score_all(struct ins_view_run *q)
         count_wanted(q, q->next[session[i]], UINT32_MAX);
 }
 
+/* What may have changed since t could not run: who wrote what it needs. */
+static uint64_t chances(const struct ins_view_run *q, ins_txn t)
+{
+    const struct ins_script *s = q->s;
+    uint64_t sum = 1;
+    for (uint32_t r = s->read_off[t]; r < s->read_off[t + 1]; r++)
+        sum += q->value_len[s->read[r].value];
+    if (q->forbids == INS_FORBIDS_ONE_RW)
+        for (uint32_t w = s->write_off[t]; w < s->write_off[t + 1]; w++)
+            sum += q->key_len[s->write[w].key];
+    return sum;
+}
+
 /* Run the first that can of those that may. */
-static bool run_one(struct ins_view_run *q)
+static bool run_first(struct ins_view_run *q, bool gentle)
 {
     uint32_t *session = q->waiting.at;
-    score_all(q);
-    for (size_t i = 0; i < q->waiting.len; i++) {
+    q->gentle = gentle;
+    bool ran = false;
+    for (size_t i = 0; i < q->waiting.len && !ran; i++) {
         size_t first = i;
         for (size_t j = i + 1; j < q->waiting.len; j++)
             if (q->score[session[j]] < q->score[session[first]])
@@ -187,13 +202,28 @@ static bool run_one(struct ins_view_run *q)
         const ins_txn t = q->next[s];
         session[first] = session[i];
         session[i] = s;
-        if (ins_view_choose(q, t)) {
+        const uint64_t now = chances(q, t);
+        if (q->after[t] == INS_NONE &&
+            (q->tried[s] == now || (gentle && q->tried_gently[s] == now)))
+            continue;
+        ran = ins_view_choose(q, t);
+        if (ran) {
             ins_view_commit(q, t);
             step_session(q, s, t + 1);
-            return true;
+        } else if (gentle) {
+            q->tried_gently[s] = now;
+        } else {
+            q->tried[s] = now;
         }
     }
-    return false;
+    q->gentle = false;
+    return ran;
+}
+
+static bool run_one(struct ins_view_run *q)
+{
+    score_all(q);
+    return (q->gentle_first && run_first(q, true)) || run_first(q, false);
 }
 
 /* ---- repairs ---- */
@@ -267,8 +297,10 @@ bool ins_view_run_within(struct ins_view_run *q)
     const struct ins_history *h = q->s->h;
     uint64_t steps = 0;
     q->score = INS_NEW(int64_t, h->n_sessions);
+    q->tried = INS_NEW0(uint64_t, h->n_sessions);
+    q->tried_gently = INS_NEW0(uint64_t, h->n_sessions);
     q->wanted = INS_NEW0(uint32_t, q->s->n_values);
-    if (!set_times(q) || !q->score || !q->wanted)
+    if (!set_times(q) || !q->score || !q->tried || !q->tried_gently || !q->wanted)
         return false;
     q->most_work = (q->patient ? PATIENT_WORK : WORK) +
                    (uint64_t)h->n_txns * (32 + 2 * h->n_sessions);
@@ -281,7 +313,11 @@ bool ins_view_run_within(struct ins_view_run *q)
             return false;
         if (!q->waiting.len)
             return true;
-        if (!run_one(q) && !unstick(q))
+        if (run_one(q))
+            continue;
+        if (!unstick(q))
             return false;
+        memset(q->tried, 0, h->n_sessions * sizeof *q->tried);
+        memset(q->tried_gently, 0, h->n_sessions * sizeof *q->tried);
     }
 }

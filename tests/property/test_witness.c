@@ -44,7 +44,8 @@ struct tally {
     uint64_t hold,
         seen; /* views: levels that hold, and those of them that were found */
     uint64_t view_hold, view_beam; /* the same by the beam, without rc */
-    uint64_t within_hold, within;  /* the same within their times, cc and psi */
+    uint64_t within_hold, within;  /* the same within their times */
+    uint64_t ahead_hold, ahead;    /* the same by looking ahead, cc and psi, no times */
 };
 
 static void judge_views(const struct tiny_history *tiny, const struct ins_history *h,
@@ -80,8 +81,15 @@ static void judge_views(const struct tiny_history *tiny, const struct ins_histor
         ins_view_release(&v);
         const bool within = ins_view_within(&v, &s, view_rows[i].forbids, true, NULL);
         n->wrong += within && !hold;
-        n->within_hold += hold && view_rows[i].base != ORACLE_RA;
+        n->within_hold += hold;
         n->within += within;
+        ins_view_release(&v);
+        if (h->has_times || view_rows[i].base == ORACLE_RA)
+            continue;
+        const bool ahead = ins_view_ahead(&v, &s, view_rows[i].forbids, true, NULL);
+        n->wrong += ahead && !hold;
+        n->ahead_hold += hold;
+        n->ahead += ahead;
         ins_view_release(&v);
     }
     ins_script_release(&s);
@@ -149,7 +157,7 @@ int main(int argc, char **argv)
             judge_views(&tiny, h, holds, &n);
         ins_history_free(h);
     }
-    printf("1..6\n# seed %" PRIu64 ": %" PRIu64 " judged, %" PRIu64 " found\n", seed,
+    printf("1..7\n# seed %" PRIu64 ": %" PRIu64 " judged, %" PRIu64 " found\n", seed,
            n.judged, n.found);
     printf("%s 1 - what is found holds, and what holds is found\n",
            n.wrong ? "not ok" : "ok");
@@ -169,5 +177,9 @@ int main(int argc, char **argv)
            n.within);
     printf("%s 6 - most views are found within times\n",
            n.within >= n.within_hold / 10 * 8 ? "ok" : "not ok");
+    printf("# views ahead: %" PRIu64 " hold, %" PRIu64 " found\n", n.ahead_hold,
+           n.ahead);
+    printf("%s 7 - views are found by looking ahead\n",
+           n.ahead_hold && n.ahead >= n.ahead_hold / 10 * 9 ? "ok" : "not ok");
     return n.wrong != 0;
 }
