@@ -191,6 +191,9 @@ static uint64_t chances(const struct ins_view_run *q, ins_txn t)
 static bool run_first(struct ins_view_run *q, bool gentle)
 {
     uint32_t *session = q->waiting.at;
+    /* Sources are drawn now and then, so to ask again can help: with times, in cc and
+     * psi, it does. */
+    const bool asks_once = !q->s->h->has_times || q->forbids == INS_FORBIDS_FRACTURED;
     q->gentle = gentle;
     bool ran = false;
     for (size_t i = 0; i < q->waiting.len && !ran; i++) {
@@ -203,7 +206,7 @@ static bool run_first(struct ins_view_run *q, bool gentle)
         session[first] = session[i];
         session[i] = s;
         const uint64_t now = chances(q, t);
-        if (q->after[t] == INS_NONE &&
+        if (q->after[t] == INS_NONE && asks_once &&
             (q->tried[s] == now || (gentle && q->tried_gently[s] == now)))
             continue;
         ran = ins_view_choose(q, t);
