@@ -407,10 +407,11 @@ static bool look_for_view(struct ins_commit_view *v, const struct ins_script *s,
 static bool look_longer(struct ins_commit_view *v, const struct ins_script *s,
                         enum ins_forbids forbids, struct ins_limit *limit)
 {
-    if (forbids != INS_FORBIDS_FRACTURED && ins_view_ahead(v, s, forbids, false, limit))
+    if (ins_view_within(v, s, forbids, false, limit))
         return true;
     ins_view_release(v);
-    if (ins_view_within(v, s, forbids, false, limit))
+    if (forbids == INS_FORBIDS_NON_CAUSAL &&
+        ins_view_ahead(v, s, forbids, false, limit))
         return true;
     ins_view_release(v);
     return ins_view_beam(v, s, forbids, limit);

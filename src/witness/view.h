@@ -28,8 +28,8 @@ bool ins_view_search(struct ins_commit_view *v, const struct ins_script *s,
  * recorded; see view_within.c.  Not `quick`: with much more work. */
 bool ins_view_within(struct ins_commit_view *v, const struct ins_script *s,
                      enum ins_forbids forbids, bool quick, struct ins_limit *limit);
-/* The same for cc and psi without times, by runs of chance that look ahead; see
- * view_ahead.c.  Not `quick`: with much more work. */
+/* The same for cc and psi, and only without times, by runs of chance that look ahead;
+ * see view_ahead.c.  Not `quick`: with much more work. */
 bool ins_view_ahead(struct ins_commit_view *v, const struct ins_script *s,
                     enum ins_forbids forbids, bool quick, struct ins_limit *limit);
 /* The same for ra, cc and psi: slower, and finds more. */

@@ -37,8 +37,9 @@ enum {
 };
 /* Transactions that one may be drawn before another that is behind it. */
 #define NOISE 100.0
-#define MOST_CELLS (UINT64_C(1) << 26) /* of views: 256 MB */
-#define WORK (UINT64_C(80) << 20)
+#define MOST_CELLS (UINT64_C(1) << 27) /* of views: 512 MB */
+/* That again, twice, for a run that is through. */
+#define WORK (UINT64_C(40) << 20)
 #define QUICK_WORK (UINT64_C(8) << 20)
 
 struct version {
@@ -88,7 +89,9 @@ struct search {
     uint32_t *state;
     uint32_t *next, *row, *until, *status;
     uint32_t made_at;
-    struct ins_vec_u32 rows; /* by row and key: a version */
+    struct ins_vec_u32 rows;   /* by row and key: a version */
+    struct ins_vec_u64 digest; /* by row: of their writers */
+    double *pace;              /* by session: what a transaction of it weighs */
     struct ins_vec_version version;
     struct ins_vec_u32 source;
     struct ins_vec_made made;
@@ -289,8 +292,16 @@ static void wake(struct search *q, ins_txn t)
 static void keep_row(struct search *q, uint32_t session)
 {
     const size_t size = q->n_keys * sizeof *q->best;
-    if (!memcmp(q->best, row_at(q, q->row[session]), size) ||
-        !ins_vec_u32_reserve(&q->rows, q->n_keys))
+    const uint32_t *old = row_at(q, q->row[session]);
+    if (!memcmp(q->best, old, size))
+        return;
+    uint64_t digest = q->digest.at[q->row[session]];
+    for (uint32_t k = 0; k < q->n_keys; k++)
+        if (q->best[k] != old[k])
+            digest ^=
+                mix(k, q->version.at[old[k]].t) ^ mix(k, q->version.at[q->best[k]].t);
+    ins_vec_u64_push(&q->digest, digest);
+    if (q->digest.failed || !ins_vec_u32_reserve(&q->rows, q->n_keys))
         return;
     q->row[session] = (uint32_t)(q->rows.len / q->n_keys);
     memcpy(q->rows.at + q->rows.len, q->best, size);
@@ -314,8 +325,8 @@ static void run_txn(struct search *q, uint32_t session)
         q->best[a.key] = *latest = (uint32_t)q->version.len - 1;
     }
     keep_row(q, session);
-    q->failed |= q->rows.failed || q->made.failed || q->source.failed ||
-                 q->version.failed || q->rows.len > q->most_cells;
+    q->failed |= q->rows.failed || q->digest.failed || q->made.failed ||
+                 q->source.failed || q->version.failed || q->rows.len > q->most_cells;
     if (q->failed)
         return;
     q->next[session] = ins_script_next(s, session, t + 1);
@@ -328,9 +339,7 @@ static void run_txn(struct search *q, uint32_t session)
 /* How far a session has come, in transactions of an average one. */
 static double progress(const struct search *q, uint32_t i)
 {
-    const struct ins_history *h = q->s->h;
-    const double n = h->session_first[i + 1] - h->session_first[i];
-    return (q->next[i] - h->session_first[i]) / n * h->n_txns / q->n_sessions;
+    return (q->next[i] - q->s->h->session_first[i]) * q->pace[i];
 }
 
 /* Who only reads what is known loses nothing; else who is behind, more or less. */
@@ -419,6 +428,7 @@ static struct lengths lengths(const struct search *q)
 static void cut(struct search *q, struct lengths l)
 {
     q->rows.len = l.rows;
+    q->digest.len = l.rows / q->n_keys;
     q->version.len = l.version;
     q->made.len = l.made;
     q->source.len = l.source;
@@ -430,10 +440,8 @@ static uint64_t hash_state(const struct search *q)
     for (uint32_t k = 0; k < q->n_keys; k++)
         h = mix(h, q->version.at[q->state[q->latest + k]].t);
     for (uint32_t i = 0; i < q->n_sessions; i++) {
-        const uint32_t *row = row_at(q, q->row[i]);
         h = mix(h, q->next[i]);
-        for (uint32_t k = 0; k < q->n_keys; k++)
-            h = mix(h, q->version.at[row[k]].t);
+        h = mix(h, (uint32_t)q->digest.at[q->row[i]]);
     }
     return h;
 }
@@ -566,7 +574,9 @@ static bool run_all(struct search *q)
     q->width = 1;
     /* all have made as many steps, so all are done at once */
     while (!is_done(q)) {
-        if (q->failed || q->work > q->most_work || q->tries > q->most_tries)
+        const uint64_t done = q->round * q->span, n = q->s->h->n_txns;
+        if (q->failed || q->work > q->most_work + WORK * 2 / n * done ||
+            q->tries > q->most_tries + TRIES * done / n)
             return false;
         if (!move_all(q)) {
             q->stuck_at = q->round > q->stuck_at ? q->round : q->stuck_at;
@@ -593,7 +603,7 @@ static bool init(struct search *q)
     q->span = n < FEW ? FEW : n > MANY ? MANY : n;
     q->latest = 4 * n;
     q->now.words = q->later.words = q->words = q->latest + q->n_keys;
-    if (!q->n_keys || n > MOST_SESSIONS || q->n_keys > MOST_CELLS / h->n_txns * 2 ||
+    if (!q->n_keys || n > MOST_SESSIONS || q->n_keys > MOST_CELLS / h->n_txns ||
         ins_limit_memory(q->limit, 4 * (uint64_t)q->words * WIDE * N_SAVED / 4))
         return false;
     q->state = INS_NEW0(uint32_t, q->words);
@@ -601,15 +611,20 @@ static bool init(struct search *q)
     q->best = INS_NEW(uint32_t, q->n_keys);
     q->own = INS_NEW(uint32_t, q->n_keys);
     q->own_epoch = INS_NEW0(uint32_t, q->n_keys);
-    if (!q->state || !q->scratch || !q->best || !q->own || !q->own_epoch ||
-        !ins_beam_grow(&q->now, 1))
+    q->pace = INS_NEW(double, n);
+    ins_vec_u64_push(&q->digest, 0);
+    if (!q->state || !q->scratch || !q->best || !q->own || !q->own_epoch || !q->pace ||
+        q->digest.failed || !ins_beam_grow(&q->now, 1))
         return false;
     q->next = q->state;
     q->row = q->state + n;
     q->until = q->state + 2 * (size_t)n;
     q->status = q->state + 3 * (size_t)n;
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t share = h->session_first[i + 1] - h->session_first[i];
         q->next[i] = ins_script_next(s, i, h->session_first[i]);
+        q->pace[i] = (double)h->n_txns / n / (share ? share : 1);
+    }
     for (ins_key k = 0; k < q->n_keys; k++) {
         ins_vec_version_push(&q->version,
                              (struct version){s->initial[k], 0, k, INS_INIT});
@@ -656,7 +671,7 @@ static bool write_view(const struct search *q, struct ins_commit_view *v)
 
 static void release(struct search *q)
 {
-    void *all[] = {q->state, q->scratch, q->best, q->own, q->own_epoch};
+    void *all[] = {q->state, q->scratch, q->best, q->own, q->own_epoch, q->pace};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
     ins_beam_release(&q->now);
@@ -664,6 +679,7 @@ static void release(struct search *q)
     for (uint32_t i = 0; i < N_SAVED; i++)
         ins_beam_release(&q->saved[i].beam);
     ins_vec_u32_release(&q->rows);
+    ins_vec_u64_release(&q->digest);
     ins_vec_version_release(&q->version);
     ins_vec_u32_release(&q->source);
     ins_vec_made_release(&q->made);
@@ -680,7 +696,7 @@ bool ins_view_ahead(struct ins_commit_view *v, const struct ins_script *s,
         return false;
     q.most_cells = most && most < MOST_CELLS ? most : MOST_CELLS;
     q.most_tries = quick ? QUICK_TRIES : TRIES;
-    q.most_work = quick ? QUICK_WORK + 100 * (uint64_t)s->h->n_txns : WORK;
+    q.most_work = quick ? QUICK_WORK : WORK;
     const bool found = init(&q) && run_all(&q) && write_view(&q, v);
     release(&q);
     return found && ins_view_holds(v, limit);
