@@ -388,13 +388,18 @@ static enum ins_status check_level(const struct ins_history *h, enum ins_level l
 static bool look_for_view(struct ins_commit_view *v, const struct ins_script *s,
                           enum ins_forbids forbids, bool many, struct ins_limit *limit)
 {
+    /* Where keys are few for so many sessions, runs of chance are the better start. */
+    const bool ahead = many && forbids == INS_FORBIDS_NON_CAUSAL;
+    const bool crowded = ins_script_span(s, 1) <= s->h->n_sessions;
     *v = (struct ins_commit_view){0};
-    if (many && forbids == INS_FORBIDS_NON_CAUSAL &&
-        ins_view_ahead(v, s, forbids, true, limit))
+    if (ahead && crowded && ins_view_ahead(v, s, forbids, true, limit))
         return true;
     ins_view_release(v);
     if (many && forbids != INS_FORBIDS_FRACTURED &&
         ins_view_within(v, s, forbids, true, limit))
+        return true;
+    ins_view_release(v);
+    if (ahead && !crowded && ins_view_ahead(v, s, forbids, true, limit))
         return true;
     ins_view_release(v);
     if (many && forbids == INS_FORBIDS_ONE_RW &&
