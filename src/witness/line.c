@@ -51,10 +51,8 @@ static bool find_sets(struct ins_line *l, uint32_t x, uint32_t y)
         for (uint32_t d = l->out[l->fwd.at[i]]; d != INS_NONE;
              d = l->demand.at[d].next_out) {
             const uint32_t v = l->demand.at[d].to;
-            if (v == x) {
-                l->work += l->fwd.len;
+            if (v == x)
                 return false;
-            }
             if (l->pos[v] < l->pos[x])
                 see(l, &l->fwd, v);
         }
