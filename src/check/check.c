@@ -299,8 +299,10 @@ static enum ins_status check_weak(struct run *c)
 static enum ins_status check_rest(struct run *c)
 {
     struct ins_shared_set shared = {.threads = c->o->threads};
+    struct ins_hindsight times = {0};
     struct ins_strong_options o = {
         .shared = &shared,
+        .guess = &times,
         .limit = c->o->limit,
         .threads = c->o->threads,
         .certificate = c->o->certificate,
@@ -325,6 +327,7 @@ static enum ins_status check_rest(struct run *c)
     if (st == INS_OK && o.levels != weak)
         st = ins_strong_check(c->h, &o, c->r, c->err);
     ins_shared_release(&shared);
+    ins_hindsight_release(&times);
     ins_tell_once(c->r, first);
     if (o.levels)
         ins_result_stage(c->r, "search", seconds_since(start));

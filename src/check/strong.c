@@ -286,7 +286,7 @@ static bool find_witness(const struct ins_script *s, enum ins_level level, bool 
     const int64_t start = ins_now_ns();
     ins_limit_stage(o->limit, ins_level_table[level].name, 0);
     ins_limit_step(o->limit, "looking for an order", 0);
-    const bool found = ins_run_search(s, how, quick, o->limit, &step);
+    const bool found = ins_run_search(s, how, quick, o->guess, o->limit, &step);
     if (found) {
         struct ins_certificate *c =
             o->certificate ? ins_certificate_get(r, s->h) : NULL;
@@ -431,11 +431,17 @@ static void find_view(const struct ins_script *s, enum ins_level level, enum loo
     const int64_t start = ins_now_ns();
     const enum ins_forbids forbids = ins_model_of(level).forbids;
     struct ins_commit_view v;
-    const bool found =
+    struct ins_script dated;
+    bool found =
         how == LOOK_BY_RUN ? ins_view_by_run(&v, s, forbids, false, o->limit)
         : how == LOOK_LONGER
             ? look_longer(&v, s, forbids, o->limit)
             : look_for_view(&v, s, forbids, how == LOOK_SOON_OF_MANY, o->limit);
+    if (!found && how == LOOK_SOON_OF_MANY && o->guess &&
+        ins_hindsight_date(o->guess, s, &dated, o->limit)) {
+        ins_view_release(&v);
+        found = look_for_view(&v, &dated, forbids, true, o->limit);
+    }
     if (found) {
         struct ins_certificate *c =
             o->certificate ? ins_certificate_get(r, s->h) : NULL;

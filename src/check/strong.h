@@ -10,6 +10,7 @@
 #include "check/check.h"
 #include "engine/problem.h"
 #include "prove/argument.h"
+#include "witness/hindsight.h"
 
 struct ins_strong_options {
     ins_levels levels;       /* others are ignored */
@@ -18,6 +19,7 @@ struct ins_strong_options {
     bool certificate;              /* fill r->certificate */
     bool looked;                   /* ins_view_levels was called */
     struct ins_shared_set *shared; /* what the levels share; filled as they need it */
+    struct ins_hindsight *guess;   /* of times, where there are none; or NULL */
     const uint32_t *likely;        /* weak levels: see ins_likely_order; NULL: none */
 };
 

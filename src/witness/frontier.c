@@ -29,20 +29,21 @@
 
 enum {
     WORK = 160 * 1000 * 1000, /* sessions to look at, beside those of a straight run */
-    NARROW = 6,               /* states, as a rule, of a long history */
-    NARROW_SHORT = 24,        /* and of a short one */
-    SHORT = 80 * 1000,        /* states, transactions and all */
-    ENDING = 40,              /* rounds before the end, it is as in a short one */
-    WIDE = 4096,              /* where it gets stuck */
-    ANY_STEP = 27,            /* from so many times the usual on, every step is tried */
-    APART = 32,               /* steps between saved places */
-    N_SAVED = 64,             /* places */
-    RING = 64,                /* how far steps that lose nothing may lead */
-    MOST_BYTES = 96 << 20,    /* of states */
-    MANY_KEYS = 4096,         /* too many for a wrong move to show soon */
-    DUE = 4,                  /* sessions that are next, as times or turns have it */
-    AHEAD = 2,                /* transactions of a session that may touch the same */
-    DEPTH = 3,                /* of who waits for whom */
+    SOME_WORK = 15 * 1000 * 1000, /* of a long history, without times */
+    NARROW = 6,                   /* states, as a rule, of a long history */
+    NARROW_SHORT = 24,            /* and of a short one */
+    SHORT = 80 * 1000,            /* states, transactions and all */
+    ENDING = 40,                  /* rounds before the end, it is as in a short one */
+    WIDE = 4096,                  /* where it gets stuck */
+    ANY_STEP = 27,         /* from so many times the usual on, every step is tried */
+    APART = 32,            /* steps between saved places */
+    N_SAVED = 64,          /* places */
+    RING = 64,             /* how far steps that lose nothing may lead */
+    MOST_BYTES = 96 << 20, /* of states */
+    MANY_KEYS = 4096,      /* too many for a wrong move to show soon */
+    DUE = 4,               /* sessions that are next, as times or turns have it */
+    AHEAD = 2,             /* transactions of a session that may touch the same */
+    DEPTH = 3,             /* of who waits for whom */
 };
 
 struct made { /* how a state came about */
@@ -733,8 +734,8 @@ bool ins_frontier_search(const struct ins_script *s, struct ins_steps how,
 {
     struct search q = {.s = s, .how = how, .limit = limit};
     const uint64_t n = s->h->n_sessions;
-    q.most_work = WORK;
     const uint64_t room = NARROW + SHORT / (uint64_t)s->h->n_txns;
+    q.most_work = s->h->has_times || room >= NARROW_SHORT ? WORK : SOME_WORK;
     q.narrow = room < NARROW_SHORT ? (uint32_t)room : NARROW_SHORT;
     q.straight = 4 * q.narrow * n * n;
     const struct ins_beam *b = init(&q) ? run_all(&q) : NULL;

@@ -10,15 +10,37 @@ static bool is_crowded(const struct ins_script *s)
     return ins_script_span(s, 4) <= s->h->n_sessions;
 }
 
-bool ins_run_search(const struct ins_script *s, struct ins_steps how, bool quick,
-                    struct ins_limit *limit, struct ins_vec_u32 *step)
+static bool search_soon(const struct ins_script *s, struct ins_steps how,
+                        struct ins_limit *limit, struct ins_vec_u32 *step)
 {
     step->len = 0;
-    if (!quick)
-        return ins_window_search(s, how, false, limit, step);
     if (is_crowded(s))
         return ins_frontier_search(s, how, limit, step) ||
                ins_window_search(s, how, true, limit, step);
     return ins_window_search(s, how, true, limit, step) ||
            (!s->h->has_times && ins_frontier_search(s, how, limit, step));
+}
+
+static bool search_dated(const struct ins_script *s, struct ins_steps how,
+                         struct ins_hindsight *guess, struct ins_limit *limit,
+                         struct ins_vec_u32 *step)
+{
+    struct ins_script dated;
+    return guess && ins_hindsight_date(guess, s, &dated, limit) &&
+           search_soon(&dated, how, limit, step);
+}
+
+bool ins_run_search(const struct ins_script *s, struct ins_steps how, bool quick,
+                    struct ins_hindsight *guess, struct ins_limit *limit,
+                    struct ins_vec_u32 *step)
+{
+    step->len = 0;
+    if (!quick)
+        return ins_window_search(s, how, false, limit, step);
+    /* Where keys are many, windows need times; where they are few, the beam hardly
+     * does. */
+    if (is_crowded(s))
+        return search_soon(s, how, limit, step) ||
+               search_dated(s, how, guess, limit, step);
+    return search_dated(s, how, guess, limit, step) || search_soon(s, how, limit, step);
 }

@@ -4,11 +4,12 @@
 #define INS_RUN_SEARCH_H
 
 #include "base/vec.h"
-#include "witness/script.h"
+#include "witness/hindsight.h"
 
 /* True when one was found: it is in *step.  False says nothing about the history.  Not
- * `quick`: a long search. */
+ * `quick`: a long search.  guess: of times, where the history has none; or NULL. */
 bool ins_run_search(const struct ins_script *s, struct ins_steps how, bool quick,
-                    struct ins_limit *limit, struct ins_vec_u32 *step);
+                    struct ins_hindsight *guess, struct ins_limit *limit,
+                    struct ins_vec_u32 *step);
 
 #endif

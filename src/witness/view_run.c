@@ -61,7 +61,7 @@ bool ins_view_by_run(struct ins_commit_view *v, const struct ins_script *s,
     v->source = INS_NEW(uint32_t, s->read_off[s->h->n_txns]);
     bool found = false;
     for (size_t i = 0; v->source && !found && i < sizeof how / sizeof *how; i++)
-        if (ins_run_search(s, how[i], quick, limit, &step)) {
+        if (ins_run_search(s, how[i], quick, NULL, limit, &step)) {
             memset(v->source, 0xff,
                    (size_t)s->read_off[s->h->n_txns] * sizeof *v->source);
             found = take_run(v, how[i].split, &step) && drop_unread(v) &&

@@ -645,6 +645,8 @@ static void return_to(struct search *q, uint32_t back)
  * it was too hard. */
 static uint32_t next_slack(const struct search *q, uint32_t base)
 {
+    if (q->s->guessed && !q->too_hard)
+        return q->slack * 3 / 2;
     if (q->s->h->has_times)
         return base + base * (q->level / 2) / 4;
     return q->too_hard ? q->slack * 3 / 4 + 2 : q->slack * 5 / 4 + 1;
@@ -742,10 +744,14 @@ bool ins_window_search(const struct ins_script *s, struct ins_steps how, bool qu
     bool found = false;
     const uint32_t sessions = s->h->n_sessions;
     const size_t from = quick ? step->len : 0;
+    /* guessed times are good for a round or two */
+    const uint32_t base = ((sessions << how.split) + 2) * (!s->guessed    ? 1
+                                                           : sessions < 8 ? 3
+                                                                          : 2);
     q.failed = !init(&q);
     if (!q.failed && s->h->has_times)
         /* A small slack is much cheaper, where it is enough. */
-        found = run_all(&q, (sessions << how.split) + 2, from, 3) ||
+        found = run_all(&q, base, from, s->guessed ? 8 : 3) ||
                 (!quick && (run_all(&q, 2 * sessions + 2, 0, 12) ||
                             run_all(&q, 5 * sessions, 0, 8)));
     else if (!q.failed)
