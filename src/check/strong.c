@@ -409,6 +409,24 @@ static bool look_for_view(struct ins_commit_view *v, const struct ins_script *s,
     return ins_view_search(v, s, forbids, limit);
 }
 
+/* The same of many, also with times that are guessed: in ra they are the better start.
+ */
+static bool look_by_guess(struct ins_commit_view *v, const struct ins_script *s,
+                          enum ins_forbids forbids, const struct ins_strong_options *o)
+{
+    const bool first = forbids == INS_FORBIDS_FRACTURED;
+    struct ins_script dated;
+    *v = (struct ins_commit_view){0};
+    if (!first && look_for_view(v, s, forbids, true, o->limit))
+        return true;
+    ins_view_release(v);
+    if (o->guess && ins_hindsight_date(o->guess, s, &dated, o->limit) &&
+        look_for_view(v, &dated, forbids, true, o->limit))
+        return true;
+    ins_view_release(v);
+    return first && look_for_view(v, s, forbids, true, o->limit);
+}
+
 static bool look_longer(struct ins_commit_view *v, const struct ins_script *s,
                         enum ins_forbids forbids, struct ins_limit *limit)
 {
@@ -431,17 +449,11 @@ static void find_view(const struct ins_script *s, enum ins_level level, enum loo
     const int64_t start = ins_now_ns();
     const enum ins_forbids forbids = ins_model_of(level).forbids;
     struct ins_commit_view v;
-    struct ins_script dated;
-    bool found =
-        how == LOOK_BY_RUN ? ins_view_by_run(&v, s, forbids, false, o->limit)
-        : how == LOOK_LONGER
-            ? look_longer(&v, s, forbids, o->limit)
-            : look_for_view(&v, s, forbids, how == LOOK_SOON_OF_MANY, o->limit);
-    if (!found && how == LOOK_SOON_OF_MANY && o->guess &&
-        ins_hindsight_date(o->guess, s, &dated, o->limit)) {
-        ins_view_release(&v);
-        found = look_for_view(&v, &dated, forbids, true, o->limit);
-    }
+    const bool found =
+        how == LOOK_BY_RUN   ? ins_view_by_run(&v, s, forbids, false, o->limit)
+        : how == LOOK_LONGER ? look_longer(&v, s, forbids, o->limit)
+        : how == LOOK_SOON   ? look_for_view(&v, s, forbids, false, o->limit)
+                             : look_by_guess(&v, s, forbids, o);
     if (found) {
         struct ins_certificate *c =
             o->certificate ? ins_certificate_get(r, s->h) : NULL;

@@ -445,12 +445,14 @@ bool ins_view_search(struct ins_commit_view *v, const struct ins_script *s,
             return true;
         ins_view_release(v);
     }
-    if (forbids == INS_FORBIDS_FRACTURED) {
-        if (search(v, s, forbids, WITHIN | LINE | NEAR, limit))
-            return true;
-        ins_view_release(v);
-    }
-    return search(v, s, forbids, ALL, limit);
+    if (forbids != INS_FORBIDS_FRACTURED)
+        return search(v, s, forbids, ALL, limit);
+    /* Guessed times are good for an order, but not to be kept within. */
+    const unsigned within = WITHIN | LINE | NEAR;
+    if (search(v, s, forbids, s->guessed ? ALL : within, limit))
+        return true;
+    ins_view_release(v);
+    return search(v, s, forbids, s->guessed ? within : ALL, limit);
 }
 
 bool ins_view_within(struct ins_commit_view *v, const struct ins_script *s,

@@ -137,6 +137,18 @@ all_proved() {
     all_proved a:pc b:si c:pc d:pc e:ser f:si
 }
 
+# Without times sessions drift apart, and what was read tells when everybody ran.
+@test "few values: long histories without times, by times that are guessed" {
+    local few="--ops 4 --dup 1 --no-times"
+    # shellcheck disable=SC2086
+    "$INSULA" gen -q --level ra $few --sessions 10 --keys 5 --dup-values 100 --txns 10000 --reads 0.7 --seed 1030 -o a.insulab
+    # shellcheck disable=SC2086
+    "$INSULA" gen -q --level pc $few --sessions 10 --keys 100 --dup-values 30 --txns 20000 --reads 0.3 --seed 1095 -o b.insulab
+    # shellcheck disable=SC2086
+    "$INSULA" gen -q --level ser $few --sessions 5 --keys 30 --dup-values 3 --txns 20000 --reads 0.3 --seed 1136 -o c.insulab
+    all_proved a:ra b:pc c:ser
+}
+
 # Stores of cc and psi: nothing stronger holds, and the order of commits must be found.
 @test "few values: views that replicas had, within the times that were recorded or without" {
     local few="--ops 4 --dup 1 --txns 10000"
