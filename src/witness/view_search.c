@@ -38,6 +38,8 @@ enum how {
     FEW = 16,   /* and the line moves little at once */
     PATIENT = 32,
     GENTLE = 64, /* within: first those who need nobody they do not know */
+    ANEW = 128,  /* and higher: another try, with other chances; */
+    AGAIN = 6,   /* so many of them */
 };
 
 /* ---- time ---- */
@@ -413,6 +415,7 @@ static bool search(struct ins_commit_view *v, const struct ins_script *s,
     q.near = how & NEAR;
     q.patient = how & PATIENT;
     q.gentle_first = how & GENTLE;
+    q.rng.state = how / ANEW;
     *v = (struct ins_commit_view){.s = s, .forbids = forbids};
     const bool found =
         init(&q, how) && (q.within ? ins_view_run_within(&q) : run_all(&q));
@@ -441,9 +444,11 @@ bool ins_view_search(struct ins_commit_view *v, const struct ins_script *s,
         if (search(v, s, forbids, RUN, limit))
             return true;
         ins_view_release(v);
-        if (search(v, s, forbids, FEW, limit))
-            return true;
-        ins_view_release(v);
+        for (unsigned i = 0; i < (s->guessed ? AGAIN : 1u); i++) {
+            if (search(v, s, forbids, FEW + i * ANEW, limit))
+                return true;
+            ins_view_release(v);
+        }
     }
     if (forbids != INS_FORBIDS_FRACTURED)
         return search(v, s, forbids, ALL, limit);
