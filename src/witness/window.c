@@ -745,9 +745,8 @@ bool ins_window_search(const struct ins_script *s, struct ins_steps how, bool qu
     const uint32_t sessions = s->h->n_sessions;
     const size_t from = quick ? step->len : 0;
     /* guessed times are good for a round or two */
-    const uint32_t base = ((sessions << how.split) + 2) * (!s->guessed    ? 1
-                                                           : sessions < 8 ? 3
-                                                                          : 2);
+    const uint32_t rounds = !s->guessed ? 1 : sessions < 8 ? 3 : 2;
+    const uint32_t base = ((sessions << how.split) + 2) * rounds;
     q.failed = !init(&q);
     if (!q.failed && s->h->has_times)
         /* A small slack is much cheaper, where it is enough. */
