@@ -409,22 +409,22 @@ static bool look_for_view(struct ins_commit_view *v, const struct ins_script *s,
     return ins_view_search(v, s, forbids, limit);
 }
 
-/* The same of many, also with times that are guessed: in ra they are the better start.
- */
+/* The same of many, also with times that are guessed: in ra they are a better start
+ * than a long search. */
 static bool look_by_guess(struct ins_commit_view *v, const struct ins_script *s,
                           enum ins_forbids forbids, const struct ins_strong_options *o)
 {
-    const bool first = forbids == INS_FORBIDS_FRACTURED;
+    const bool soon = forbids == INS_FORBIDS_FRACTURED;
     struct ins_script dated;
-    *v = (struct ins_commit_view){0};
-    if (!first && look_for_view(v, s, forbids, true, o->limit))
+    if (soon ? ins_view_soon(v, s, forbids, o->limit)
+             : look_for_view(v, s, forbids, true, o->limit))
         return true;
     ins_view_release(v);
     if (o->guess && ins_hindsight_date(o->guess, s, &dated, o->limit) &&
         look_for_view(v, &dated, forbids, true, o->limit))
         return true;
     ins_view_release(v);
-    return first && look_for_view(v, s, forbids, true, o->limit);
+    return soon && look_for_view(v, s, forbids, true, o->limit);
 }
 
 static bool look_longer(struct ins_commit_view *v, const struct ins_script *s,

@@ -231,6 +231,35 @@ bool ins_view_holds(const struct ins_commit_view *v, struct ins_limit *limit)
     return ok;
 }
 
+bool ins_view_write(struct ins_commit_view *v, const struct ins_view_made *made,
+                    uint32_t last, const uint32_t *source)
+{
+    const struct ins_script *s = v->s;
+    const uint32_t n_reads = s->read_off[s->h->n_txns];
+    uint8_t *used = INS_NEW0(uint8_t, s->h->n_txns);
+    v->source = INS_NEW(uint32_t, n_reads);
+    for (uint32_t r = 0; v->source && r < n_reads; r++)
+        v->source[r] = INS_NONE;
+    for (uint32_t i = last; used && v->source && i; i = made[i].before) {
+        const ins_txn t = made[i].t;
+        if (t == INS_INIT || !(s->counts[t] || used[t]))
+            continue;
+        ins_vec_u32_push(&v->order, t);
+        for (uint32_t r = s->read_off[t]; r < s->read_off[t + 1]; r++) {
+            v->source[r] = source[made[i].source + (r - s->read_off[t])];
+            used[v->source[r]] = 1;
+        }
+    }
+    for (size_t i = 0, j = v->order.len; i + 1 < j; i++) {
+        const uint32_t x = v->order.at[i];
+        v->order.at[i] = v->order.at[--j];
+        v->order.at[j] = x;
+    }
+    const bool ok = used && v->source && !v->order.failed;
+    ins_free(used);
+    return ok;
+}
+
 void ins_view_release(struct ins_commit_view *v)
 {
     ins_vec_u32_release(&v->order);

@@ -22,6 +22,9 @@ struct ins_commit_view {
 
 /* Look for a witness of the level that forbids this.  False says nothing about the
  * history.  The view is to be released in any case. */
+bool ins_view_soon(struct ins_commit_view *v, const struct ins_script *s,
+                   enum ins_forbids forbids, struct ins_limit *limit);
+/* The same, with more work. */
 bool ins_view_search(struct ins_commit_view *v, const struct ins_script *s,
                      enum ins_forbids forbids, struct ins_limit *limit);
 /* The same for ra, cc and psi, where transactions committed at about the times that are
@@ -40,6 +43,19 @@ bool ins_view_beam(struct ins_commit_view *v, const struct ins_script *s,
 bool ins_view_by_run(struct ins_commit_view *v, const struct ins_script *s,
                      enum ins_forbids forbids, bool quick, struct ins_limit *limit);
 void ins_view_release(struct ins_commit_view *v);
+
+/* A step of a run that a search keeps. */
+struct ins_view_made {
+    uint32_t before; /* the step before it; of the first, 0 */
+    ins_txn t;       /* INS_INIT: one was left out */
+    uint32_t source; /* where the sources of its reads are */
+};
+INS_VEC(view_made, struct ins_view_made);
+
+/* Fill v, which has a script, with the run that ends with step `last`.  Indeterminate
+ * ones count when one that counts read from them; the others go. */
+bool ins_view_write(struct ins_commit_view *v, const struct ins_view_made *made,
+                    uint32_t last, const uint32_t *source);
 
 /* Does it hold?  Straight from the definitions: what was found is believed after this
  * alone. */

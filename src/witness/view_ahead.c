@@ -50,13 +50,6 @@ struct version {
 };
 INS_VEC(version, struct version);
 
-struct made { /* a step of a run */
-    uint32_t before;
-    ins_txn t;
-    uint32_t source; /* where the sources of its reads are */
-};
-INS_VEC(made, struct made);
-
 /* The next transaction of a session: no version is there that it needs; it needs other
  * versions than those that are known; it needs none. */
 enum status { BLOCKED, LEARNS, FREE, DONE };
@@ -94,7 +87,7 @@ struct search {
     double *pace;              /* by session: what a transaction of it weighs */
     struct ins_vec_version version;
     struct ins_vec_u32 source;
-    struct ins_vec_made made;
+    struct ins_vec_view_made made;
     struct ins_vec_option option;
     uint32_t *best;                   /* what the next transaction would know */
     uint32_t *scratch;                /* two more of that */
@@ -314,7 +307,8 @@ static void run_txn(struct search *q, uint32_t session)
     const struct ins_script *s = q->s;
     const ins_txn t = q->next[session];
     const uint32_t row = (uint32_t)(q->rows.len / q->n_keys);
-    ins_vec_made_push(&q->made, (struct made){q->made_at, t, (uint32_t)q->source.len});
+    ins_vec_view_made_push(
+        &q->made, (struct ins_view_made){q->made_at, t, (uint32_t)q->source.len});
     q->made_at = (uint32_t)q->made.len - 1;
     for (uint32_t r = s->read_off[t]; r < s->read_off[t + 1]; r++)
         ins_vec_u32_push(&q->source, q->version.at[q->best[s->read[r].key]].t);
@@ -631,42 +625,11 @@ static bool init(struct search *q)
         ins_vec_u32_push(&q->rows, k);
         q->state[q->latest + k] = k;
     }
-    ins_vec_made_push(&q->made, (struct made){0, INS_INIT, 0});
+    ins_vec_view_made_push(&q->made, (struct ins_view_made){0, INS_INIT, 0});
     q->now.n = 1;
     q->now.hash[0] = 0;
     q->now.cost[0] = q->now.made[0] = 0;
     return !q->version.failed && !q->rows.failed && !q->made.failed;
-}
-
-/* The run that led to the first state.  Indeterminate ones count when one that counts
- * read from them; the others go. */
-static bool write_view(const struct search *q, struct ins_commit_view *v)
-{
-    const struct ins_script *s = q->s;
-    const uint32_t n_reads = s->read_off[s->h->n_txns];
-    uint8_t *used = INS_NEW0(uint8_t, s->h->n_txns);
-    v->source = INS_NEW(uint32_t, n_reads);
-    for (uint32_t r = 0; v->source && r < n_reads; r++)
-        v->source[r] = INS_NONE;
-    for (uint32_t i = q->now.made[0]; used && v->source && i;
-         i = q->made.at[i].before) {
-        const struct made m = q->made.at[i];
-        if (!(s->counts[m.t] || used[m.t]))
-            continue;
-        ins_vec_u32_push(&v->order, m.t);
-        for (uint32_t r = s->read_off[m.t]; r < s->read_off[m.t + 1]; r++) {
-            v->source[r] = q->source.at[m.source + (r - s->read_off[m.t])];
-            used[v->source[r]] = 1;
-        }
-    }
-    for (size_t i = 0, j = v->order.len; i + 1 < j; i++) {
-        const uint32_t x = v->order.at[i];
-        v->order.at[i] = v->order.at[--j];
-        v->order.at[j] = x;
-    }
-    const bool ok = used && v->source && !v->order.failed;
-    ins_free(used);
-    return ok;
 }
 
 static void release(struct search *q)
@@ -682,7 +645,7 @@ static void release(struct search *q)
     ins_vec_u64_release(&q->digest);
     ins_vec_version_release(&q->version);
     ins_vec_u32_release(&q->source);
-    ins_vec_made_release(&q->made);
+    ins_vec_view_made_release(&q->made);
     ins_vec_option_release(&q->option);
 }
 
@@ -697,7 +660,8 @@ bool ins_view_ahead(struct ins_commit_view *v, const struct ins_script *s,
     q.most_cells = most && most < MOST_CELLS ? most : MOST_CELLS;
     q.most_tries = quick ? QUICK_TRIES : TRIES;
     q.most_work = quick ? QUICK_WORK : WORK;
-    const bool found = init(&q) && run_all(&q) && write_view(&q, v);
+    const bool found = init(&q) && run_all(&q) &&
+                       ins_view_write(v, q.made.at, q.now.made[0], q.source.at);
     release(&q);
     return found && ins_view_holds(v, limit);
 }

@@ -43,13 +43,6 @@ struct version {
 };
 INS_VEC(version, struct version);
 
-struct made { /* how a state came about */
-    uint32_t parent;
-    ins_txn t;       /* INS_INIT: one was left out */
-    uint32_t source; /* where those of its reads are */
-};
-INS_VEC(made, struct made);
-
 struct option {
     uint64_t hash;
     int64_t cost;
@@ -71,7 +64,7 @@ struct search {
     struct ins_beam now, next;
     struct ins_vec_version version;
     struct ins_vec_u32 known, source; /* views, n_keys each; sources of reads */
-    struct ins_vec_made made;
+    struct ins_vec_view_made made;
     struct ins_vec_option option;
     uint64_t *seen;
     uint32_t seen_mask;
@@ -355,9 +348,9 @@ static void take(struct search *q, const struct option *o, uint32_t i)
     q->next.hash[i] = o->hash;
     q->next.cost[i] = (int64_t)o->grown;
     q->next.made[i] = (uint32_t)q->made.len;
-    ins_vec_made_push(&q->made,
-                      (struct made){q->now.made[o->from], o->skip ? INS_INIT : t,
-                                    (uint32_t)q->source.len});
+    ins_vec_view_made_push(&q->made, (struct ins_view_made){q->now.made[o->from],
+                                                            o->skip ? INS_INIT : t,
+                                                            (uint32_t)q->source.len});
     if (!o->skip && run_reads(q, state, o->session, o->variant))
         run_txn(q, state, o->session);
     state[o->session] = ins_script_next(q->s, o->session, t + 1);
@@ -371,7 +364,7 @@ static bool has_room(const struct search *q)
         q->limit && q->limit->memory_bytes ? q->limit->memory_bytes / 4 : MOST_BYTES;
     return 4 * (uint64_t)(q->known.len + q->source.len) +
                    sizeof(struct version) * q->version.len +
-                   sizeof(struct made) * q->made.len <
+                   sizeof(struct ins_view_made) * q->made.len <
                (most < MOST_BYTES ? most : MOST_BYTES) &&
            !q->known.failed && !q->source.failed && !q->version.failed &&
            !q->made.failed && !q->option.failed;
@@ -514,7 +507,7 @@ static bool init(struct search *q)
     q->now.n = 1;
     q->now.hash[0] = 1;
     q->now.cost[0] = q->now.made[0] = 0;
-    ins_vec_made_push(&q->made, (struct made){0, INS_INIT, 0});
+    ins_vec_view_made_push(&q->made, (struct ins_view_made){0, INS_INIT, 0});
     for (uint32_t i = 0; i < q->n_sessions; i++) {
         q->now.state[i] = ins_script_next(s, i, h->session_first[i]);
         q->now.state[q->due + i] = q->n_sessions;
@@ -529,37 +522,6 @@ static bool init(struct search *q)
     return has_room(q);
 }
 
-/* The run that led to the first state.  Indeterminate ones count when one that counts
- * read from them; the others go. */
-static bool write_view(const struct search *q, struct ins_commit_view *v)
-{
-    const struct ins_script *s = q->s;
-    const uint32_t n_reads = s->read_off[s->h->n_txns];
-    uint8_t *used = INS_NEW0(uint8_t, s->h->n_txns);
-    v->source = INS_NEW(uint32_t, n_reads);
-    for (uint32_t r = 0; v->source && r < n_reads; r++)
-        v->source[r] = INS_NONE;
-    for (uint32_t i = q->now.made[0]; used && v->source && i;
-         i = q->made.at[i].parent) {
-        const struct made m = q->made.at[i];
-        if (m.t == INS_INIT || !(s->counts[m.t] || used[m.t]))
-            continue;
-        ins_vec_u32_push(&v->order, m.t);
-        for (uint32_t r = s->read_off[m.t]; r < s->read_off[m.t + 1]; r++) {
-            v->source[r] = q->source.at[m.source + (r - s->read_off[m.t])];
-            used[v->source[r]] = 1;
-        }
-    }
-    for (size_t i = 0, j = v->order.len; i + 1 < j; i++) {
-        const uint32_t x = v->order.at[i];
-        v->order.at[i] = v->order.at[--j];
-        v->order.at[j] = x;
-    }
-    const bool ok = used && v->source && !v->order.failed;
-    ins_free(used);
-    return ok;
-}
-
 static void release(struct search *q)
 {
     ins_beam_release(&q->now);
@@ -569,7 +531,7 @@ static void release(struct search *q)
     ins_vec_version_release(&q->version);
     ins_vec_u32_release(&q->known);
     ins_vec_u32_release(&q->source);
-    ins_vec_made_release(&q->made);
+    ins_vec_view_made_release(&q->made);
     ins_vec_option_release(&q->option);
     ins_free(q->seen);
     ins_free(q->rank);
@@ -583,7 +545,8 @@ bool ins_view_beam(struct ins_commit_view *v, const struct ins_script *s,
     *v = (struct ins_commit_view){.s = s, .forbids = forbids};
     q.most_work = WORK + (uint64_t)s->h->n_txns * s->h->n_sessions * 6 * NARROW;
     const bool found = forbids != INS_FORBIDS_NON_MONOTONIC && init(&q) &&
-                       run_all(&q) && write_view(&q, v);
+                       run_all(&q) &&
+                       ins_view_write(v, q.made.at, q.now.made[0], q.source.at);
     release(&q);
     return found && ins_view_holds(v, limit);
 }

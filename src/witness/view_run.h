@@ -55,7 +55,7 @@ struct ins_view_run {
     bool within, near; /* near: repairs do not go back far */
     bool patient;
     int64_t *begin, *end;
-    int64_t *score;           /* by session: of its next one, the least runs first */
+    int64_t *score; /* by session: of its next one, the least runs first */
     /* Gently: cc with a line, from nobody who is not known yet. */
     bool gentle, gentle_first;
     /* by session: its chances when it could not run, and not gently, or 0 */

@@ -437,19 +437,28 @@ static bool search(struct ins_commit_view *v, const struct ins_script *s,
     return found && ins_view_holds(v, limit);
 }
 
+bool ins_view_soon(struct ins_commit_view *v, const struct ins_script *s,
+                   enum ins_forbids forbids, struct ins_limit *limit)
+{
+    *v = (struct ins_commit_view){.s = s, .forbids = forbids};
+    if (forbids != INS_FORBIDS_NON_MONOTONIC && forbids != INS_FORBIDS_FRACTURED)
+        return false;
+    if (search(v, s, forbids, RUN, limit))
+        return true;
+    for (unsigned i = 0; i < (s->guessed ? AGAIN : 1u); i++) {
+        ins_view_release(v);
+        if (search(v, s, forbids, FEW + i * ANEW, limit))
+            return true;
+    }
+    return false;
+}
+
 bool ins_view_search(struct ins_commit_view *v, const struct ins_script *s,
                      enum ins_forbids forbids, struct ins_limit *limit)
 {
-    if (forbids == INS_FORBIDS_NON_MONOTONIC || forbids == INS_FORBIDS_FRACTURED) {
-        if (search(v, s, forbids, RUN, limit))
-            return true;
-        ins_view_release(v);
-        for (unsigned i = 0; i < (s->guessed ? AGAIN : 1u); i++) {
-            if (search(v, s, forbids, FEW + i * ANEW, limit))
-                return true;
-            ins_view_release(v);
-        }
-    }
+    if (ins_view_soon(v, s, forbids, limit))
+        return true;
+    ins_view_release(v);
     if (forbids != INS_FORBIDS_FRACTURED)
         return search(v, s, forbids, ALL, limit);
     /* Guessed times are good for an order, but not to be kept within. */
