@@ -747,7 +747,7 @@ bool ins_hindsight_date(struct ins_hindsight *g, const struct ins_script *s,
         return false;
     *dated = *s;
     dated->h = &g->history;
-    dated->guessed = true;
+    dated->undated = s;
     return true;
 }
 

@@ -28,7 +28,9 @@ struct ins_script {
     uint8_t *counts, *may_count;
     uint32_t n_values;
     bool repeats; /* reads of one key in one transaction may differ: each is there */
-    bool guessed; /* the times of its history are: see hindsight.h */
+    /* The times of its history are guessed, see hindsight.h: the one without; or NULL.
+     */
+    const struct ins_script *undated;
 };
 
 /* False when memory or the limit ends it; *s is to be released in any case.  The

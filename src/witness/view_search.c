@@ -445,7 +445,7 @@ bool ins_view_soon(struct ins_commit_view *v, const struct ins_script *s,
         return false;
     if (search(v, s, forbids, RUN, limit))
         return true;
-    for (unsigned i = 0; i < (s->guessed ? AGAIN : 1u); i++) {
+    for (unsigned i = 0; i < (s->undated ? AGAIN : 1u); i++) {
         ins_view_release(v);
         if (search(v, s, forbids, FEW + i * ANEW, limit))
             return true;
@@ -463,10 +463,10 @@ bool ins_view_search(struct ins_commit_view *v, const struct ins_script *s,
         return search(v, s, forbids, ALL, limit);
     /* Guessed times are good for an order, but not to be kept within. */
     const unsigned within = WITHIN | LINE | NEAR;
-    if (search(v, s, forbids, s->guessed ? ALL : within, limit))
+    if (search(v, s, forbids, s->undated ? ALL : within, limit))
         return true;
     ins_view_release(v);
-    return search(v, s, forbids, s->guessed ? within : ALL, limit);
+    return search(v, s, forbids, s->undated ? within : ALL, limit);
 }
 
 bool ins_view_within(struct ins_commit_view *v, const struct ins_script *s,

@@ -56,6 +56,8 @@ struct writer {
 
 struct search {
     const struct ins_script *s;
+    const struct ins_script *dated; /* with guessed times, to which it returns; or NULL
+                                     */
     struct ins_steps how;
     struct ins_limit *limit;
     struct ins_vec_u32 *step; /* the run so far */
@@ -645,8 +647,8 @@ static void return_to(struct search *q, uint32_t back)
  * it was too hard. */
 static uint32_t next_slack(const struct search *q, uint32_t base)
 {
-    if (q->s->guessed && !q->too_hard)
-        return q->slack * 3 / 2;
+    if (q->s->undated && !q->too_hard)
+        return base + base * q->level / 2;
     if (q->s->h->has_times)
         return base + base * (q->level / 2) / 4;
     return q->too_hard ? q->slack * 3 / 4 + 2 : q->slack * 5 / 4 + 1;
@@ -675,10 +677,12 @@ static uint32_t window_size(const struct search *q)
 
 /* Go on from the first `from` steps.  A window without an order: an earlier choice was
  * wrong, or the slack is too small.  Go back, further each time, and come again with
- * more slack until the place is passed. */
+ * more slack until the place is passed; every third time without the times, where they
+ * are guessed. */
 static bool run_all(struct search *q, uint32_t base, size_t from, uint32_t attempts)
 {
     uint32_t stuck_at = 0;
+    q->s = q->dated ? q->dated : q->s;
     q->slack = base;
     q->level = q->n_places = q->first_place = 0;
     run_again(q, from);
@@ -690,6 +694,7 @@ static bool run_all(struct search *q, uint32_t base, size_t from, uint32_t attem
             if (q->level > 0 && q->step->len > stuck_at) {
                 q->level = 0;
                 q->slack = base;
+                q->s = q->dated ? q->dated : q->s;
             }
             continue;
         }
@@ -698,7 +703,9 @@ static bool run_all(struct search *q, uint32_t base, size_t from, uint32_t attem
         if (q->step->len > stuck_at)
             stuck_at = (uint32_t)q->step->len;
         return_to(q, 1 + q->level);
-        q->slack = next_slack(q, base);
+        if (q->dated)
+            q->s = q->level % 3 == 0 ? q->dated->undated : q->dated;
+        q->slack = q->dated && q->s != q->dated ? free_slack(q) : next_slack(q, base);
     }
     return true;
 }
@@ -717,7 +724,7 @@ static bool init(struct search *q)
     q->key_stamp = INS_NEW0(uint32_t, h->n_keys);
     const uint64_t look = ins_script_span(q->s, USES);
     q->look = look < MOST ? (uint32_t)look : MOST;
-    if (!h->has_times && q->look < LEAST)
+    if ((!h->has_times || q->dated) && q->look < LEAST)
         q->look = LEAST;
     if (q->when)
         fill_ends(q);
@@ -741,16 +748,17 @@ bool ins_window_search(const struct ins_script *s, struct ins_steps how, bool qu
                        struct ins_limit *limit, struct ins_vec_u32 *step)
 {
     struct search q = {.s = s, .how = how, .limit = limit, .step = step};
+    q.dated = s->undated ? s : NULL;
     bool found = false;
     const uint32_t sessions = s->h->n_sessions;
     const size_t from = quick ? step->len : 0;
     /* guessed times are good for a round or two */
-    const uint32_t rounds = !s->guessed ? 1 : sessions < 8 ? 3 : 2;
+    const uint32_t rounds = !s->undated ? 1 : sessions < 8 ? 3 : 2;
     const uint32_t base = ((sessions << how.split) + 2) * rounds;
     q.failed = !init(&q);
     if (!q.failed && s->h->has_times)
         /* A small slack is much cheaper, where it is enough. */
-        found = run_all(&q, base, from, s->guessed ? 8 : 3) ||
+        found = run_all(&q, base, from, s->undated ? 12 : 3) ||
                 (!quick && (run_all(&q, 2 * sessions + 2, 0, 12) ||
                             run_all(&q, 5 * sessions, 0, 8)));
     else if (!q.failed)
