@@ -32,6 +32,7 @@ enum {
     LONGEST = 160,
     REACH = 40,   /* of another look, to both sides, in rounds of all sessions */
     LENGTH = 200, /* and of its scenes */
+    FEWEST = 8,   /* transactions of a session, below which nothing is told */
     BEYOND = 10,  /* transactions of each session that are taken along, unplaced */
 };
 
@@ -77,13 +78,13 @@ struct search {
     float *step; /* chances of so many bins from one transaction to the next */
     uint32_t step_low, step_high, n_step;
     float *weight; /* of a transaction, by bin */
-    bool failed;
 };
 
-/* e to the x, about, for x below 20. */
+/* e to the x, about, where x is small; it grows more slowly, and not beyond all bounds.
+ */
 static float soft_exp(float x)
 {
-    float y = 1 + x * (1.f / 64);
+    float y = 1 + (x < 80 ? x : 80) * (1.f / 64);
     y = y > 0 ? y : 0;
     for (int i = 0; i < 6; i++)
         y *= y;
@@ -165,10 +166,15 @@ static void number_values(struct search *q, uint32_t i)
         number_value(q, s->read[r].value);
 }
 
-static bool grow(float **at, size_t *room, size_t n, uint32_t arrays)
+/* Room for so many arrays of n; not where that is much of the memory there may be. */
+static bool grow(const struct search *q, float **at, size_t *room, size_t n,
+                 uint32_t arrays)
 {
+    const uint64_t most = q->limit ? q->limit->memory_bytes / 8 : 0;
     if (n <= *room)
         return true;
+    if (n > MOST_CELLS || (most && n * arrays * sizeof **at > most))
+        return false;
     ins_free(*at);
     *at = INS_NEW(float, n *arrays);
     *room = *at ? n : 0;
@@ -180,9 +186,8 @@ static bool clear_scene(struct search *q)
 {
     const size_t cells = (size_t)q->n_cols * q->n_bins;
     const size_t key_cells = (size_t)q->s->h->n_keys * q->n_bins;
-    if (cells > MOST_CELLS || key_cells > MOST_CELLS ||
-        !grow(&q->wrote, &q->cells, cells, 2) ||
-        !grow(&q->key_wrote, &q->key_cells, key_cells, 3))
+    if (!grow(q, &q->wrote, &q->cells, cells, 2) ||
+        !grow(q, &q->key_wrote, &q->key_cells, key_cells, 3))
         return false;
     q->read = q->wrote + cells;
     q->key_read = q->key_wrote + key_cells;
@@ -423,7 +428,7 @@ static void settle(struct search *q, const struct part *p)
             first += w * x;
             second += w * x * x;
         }
-        if (sum <= 0)
+        if (!(sum > 0))
             continue;
         const double mean = first / sum, square = second / sum - mean * mean;
         q->at[p->from + i] = q->origin + (q->low[i] + mean) * (double)q->bin;
@@ -471,7 +476,7 @@ static bool make_room(struct search *q)
         q->low = INS_NEW(uint32_t, 2 * (size_t)longest);
         q->n_low = q->low ? longest : 0;
     }
-    if (!q->low || n > MOST_CELLS || !grow(&q->chance, &q->room, n, 3))
+    if (!q->low || !grow(q, &q->chance, &q->room, n, 3))
         return false;
     q->high = q->low + q->n_low;
     q->forth = q->chance + n;
@@ -740,7 +745,9 @@ static void guess(struct ins_hindsight *g, const struct ins_script *s,
 bool ins_hindsight_date(struct ins_hindsight *g, const struct ins_script *s,
                         struct ins_script *dated, struct ins_limit *limit)
 {
-    if (!g->tried && !s->h->has_times && s->h->n_sessions > 1)
+    const uint32_t sessions = s->h->n_sessions;
+    if (!g->tried && !s->h->has_times && sessions > 1 &&
+        s->h->n_txns / sessions >= FEWEST)
         guess(g, s, limit);
     g->tried = true;
     if (!g->begin)
