@@ -424,7 +424,7 @@ static bool look_by_guess(struct ins_commit_view *v, const struct ins_script *s,
         look_for_view(v, &dated, forbids, true, o->limit))
         return true;
     ins_view_release(v);
-    return soon && look_for_view(v, s, forbids, true, o->limit);
+    return soon && ins_view_later(v, s, forbids, o->limit);
 }
 
 static bool look_longer(struct ins_commit_view *v, const struct ins_script *s,

@@ -22,7 +22,6 @@
 #include "base/vec.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -508,8 +507,8 @@ static bool set_steps(struct search *q)
 static void keep_order(struct search *q)
 {
     for (uint32_t i = 0; i < q->n_sessions; i++)
-        for (uint32_t x = q->lane[i] + 1; x < q->lane[i + 1]; x++)
-            if (x > q->part[i].from && q->at[x] < q->at[x - 1] + .01)
+        for (uint32_t x = q->part[i].from + 1; x < q->lane[i + 1]; x++)
+            if (q->at[x] < q->at[x - 1] + .01)
                 q->at[x] = q->at[x - 1] + .01;
             else if (x >= q->part[i].seen)
                 break;
@@ -579,7 +578,7 @@ static bool track(struct search *q)
     return true;
 }
 
-/* The first of a session from `from` on at that time or later. */
+/* The first of a session at that time or later. */
 static uint32_t first_at(const struct search *q, uint32_t session, double time)
 {
     uint32_t lo = q->lane[session], hi = q->lane[session + 1];

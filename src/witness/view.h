@@ -24,7 +24,10 @@ struct ins_commit_view {
  * history.  The view is to be released in any case. */
 bool ins_view_soon(struct ins_commit_view *v, const struct ins_script *s,
                    enum ins_forbids forbids, struct ins_limit *limit);
-/* The same, with more work. */
+/* The same where that found nothing: with more work. */
+bool ins_view_later(struct ins_commit_view *v, const struct ins_script *s,
+                    enum ins_forbids forbids, struct ins_limit *limit);
+/* One after the other. */
 bool ins_view_search(struct ins_commit_view *v, const struct ins_script *s,
                      enum ins_forbids forbids, struct ins_limit *limit);
 /* The same for ra, cc and psi, where transactions committed at about the times that are

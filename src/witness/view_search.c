@@ -453,12 +453,9 @@ bool ins_view_soon(struct ins_commit_view *v, const struct ins_script *s,
     return false;
 }
 
-bool ins_view_search(struct ins_commit_view *v, const struct ins_script *s,
-                     enum ins_forbids forbids, struct ins_limit *limit)
+bool ins_view_later(struct ins_commit_view *v, const struct ins_script *s,
+                    enum ins_forbids forbids, struct ins_limit *limit)
 {
-    if (ins_view_soon(v, s, forbids, limit))
-        return true;
-    ins_view_release(v);
     if (forbids != INS_FORBIDS_FRACTURED)
         return search(v, s, forbids, ALL, limit);
     /* Guessed times are good for an order, but not to be kept within. */
@@ -467,6 +464,15 @@ bool ins_view_search(struct ins_commit_view *v, const struct ins_script *s,
         return true;
     ins_view_release(v);
     return search(v, s, forbids, s->undated ? within : ALL, limit);
+}
+
+bool ins_view_search(struct ins_commit_view *v, const struct ins_script *s,
+                     enum ins_forbids forbids, struct ins_limit *limit)
+{
+    if (ins_view_soon(v, s, forbids, limit))
+        return true;
+    ins_view_release(v);
+    return ins_view_later(v, s, forbids, limit);
 }
 
 bool ins_view_within(struct ins_commit_view *v, const struct ins_script *s,
