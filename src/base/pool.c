@@ -40,6 +40,14 @@ void ins_parallel(unsigned n, void (*work)(void *context, unsigned i), void *con
     }
 }
 
+void ins_both(bool beside, void (*work)(void *context, unsigned i), void *context)
+{
+    if (beside)
+        ins_parallel(2, work, context);
+    for (unsigned i = 0; i < 2 && !beside; i++)
+        work(context, i);
+}
+
 unsigned ins_threads(unsigned asked)
 {
     if (asked)

@@ -571,15 +571,6 @@ static void index_versions(void *context, unsigned i)
                   f->read_txn);
 }
 
-/* Both parts of the work, at the same time or one after the other. */
-static void do_both(struct gathering *g, bool both, void (*work)(void *, unsigned))
-{
-    if (both)
-        ins_parallel(2, work, g);
-    for (unsigned i = 0; i < 2 && !both; i++)
-        work(g, i);
-}
-
 bool ins_survey_init(struct ins_survey_facts *f, const struct ins_history *h, bool both,
                      struct ins_limit *limit)
 {
@@ -595,11 +586,11 @@ bool ins_survey_init(struct ins_survey_facts *f, const struct ins_history *h, bo
         .f = f, .limit = limit, .doing = INS_NEW0(struct doing, h->n_keys)};
     bool ok = g.doing && new_arrays(f);
     if (ok) {
-        do_both(&g, both, gather);
+        ins_both(both, gather, &g);
         ok = g.ok[0] && g.ok[1];
     }
     if (ok) {
-        do_both(&g, both, index_versions);
+        ins_both(both, index_versions, &g);
         ok = !ins_limit_hit(limit) && index_crossed(f, &g.crossed) &&
              !ins_limit_hit(limit);
     }

@@ -683,10 +683,7 @@ static void tell_all(struct survey *s, bool both, struct ins_limit *limit)
         if (s->f.updates[v] > 1)
             lost_updates_of(s, v, &cycle);
     }
-    if (both)
-        ins_parallel(2, look, &x);
-    for (unsigned i = 0; i < 2 && !both; i++)
-        look(&x, i);
+    ins_both(both, look, &x);
     lost_commits(s, &x.lost, &cycle);
     s->cut |= !x.lost_ok || !x.graph;
     for (int order = 0; x.graph && order < INS_N_ORDERS; order++)
