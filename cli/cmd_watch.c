@@ -413,7 +413,7 @@ static bool read_spool(struct watch *w)
     struct insula_error err = {0};
     char *line = NULL;
     size_t size = 0;
-    ssize_t n;
+    ssize_t n = 0;
     off_t whole = 0;
     FILE *in = fopen(path, "re");
     if (!in && errno == ENOENT)
@@ -425,10 +425,14 @@ static bool read_spool(struct watch *w)
         whole += n;
         well = !insula_feed_bytes(w->feed, line, (size_t)n, 0, &err);
     }
+    const bool unread = n < 0 && !feof(in);
+    const char *why = strerrordesc_np(errno);
     free(line);
     (void)fclose(in);
     if (!well)
         return complain("%s: %s", path, err.message), false;
+    if (unread)
+        return complain("cannot read '%s': %s", path, why), false;
     if (truncate(path, whole))
         return complain("cannot write '%s': %s", path, strerrordesc_np(errno)), false;
     return true;

@@ -276,7 +276,7 @@ static int read_journal(struct reader *r, FILE *file)
 {
     char *text = NULL;
     size_t size = 0;
-    ssize_t n;
+    ssize_t n = 0;
     while (!r->error->status && (n = getline(&text, &size, file)) > 0) {
         r->line++;
         if (text[n - 1] != '\n') { /* it was being written */
@@ -286,6 +286,9 @@ static int read_journal(struct reader *r, FILE *file)
         text[n - 1] = 0;
         (void)read_line(r, text);
     }
+    if (n < 0 && !feof(file)) /* the rest is not lost: it was not read */
+        (void)ins_rec_fail(r->error, INSULA_E_IO, "cannot read %s%s", r->path,
+                           ferror(file) ? "" : ": out of memory");
     if (!r->error->status && r->open && r->rows)
         add_planned_changes(r);
     else if (!r->error->status && r->open)
@@ -294,7 +297,8 @@ static int read_journal(struct reader *r, FILE *file)
     return r->error->status;
 }
 
-/* How many journals there were at least: one more than the highest number. */
+/* How many journals there were at least: one more than the highest number.  0 when the
+ * directory cannot be read to its end. */
 static unsigned count_journals(const char *dir)
 {
     char path[4096];
@@ -303,12 +307,14 @@ static unsigned count_journals(const char *dir)
     unsigned n = 0;
     const struct dirent *entry;
     /* The stream is this call's own. */
-    while (d && (entry = readdir(d))) { /* NOLINT(concurrency-mt-unsafe) */
+    while (d && (errno = 0, /* NOLINTNEXTLINE(concurrency-mt-unsafe) */
+                 (entry = readdir(d)) != NULL)) {
         char *end;
         const unsigned long number = strtoul(entry->d_name, &end, 10);
         if (end != entry->d_name && !*end && number < 100000000 && number >= n)
             n = (unsigned)number + 1;
     }
+    n = errno ? 0 : n;
     if (d)
         (void)closedir(d);
     return n;
@@ -346,8 +352,6 @@ static void take_journal(struct reader *r, const char *dir, unsigned i,
         return;
     }
     (void)read_journal(r, file);
-    if (!r->error->status && ferror(file))
-        (void)ins_rec_fail(r->error, INSULA_E_IO, "cannot read %s", path);
     (void)fclose(file);
     r->path = ""; /* it was this call's */
     if (damage && !r->line)

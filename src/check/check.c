@@ -465,7 +465,7 @@ enum ins_status ins_check(const struct ins_history *h,
         return st;
     }
     if (st == INS_E_NOMEM)
-        for (int l = 0; l < INS_N_LEVELS; l++)
+        INS_EACH_LEVEL(l, c.asked)
             if (!c.r->level[l].why)
                 c.r->level[l].why = ins_limit_or_memory(o->limit);
     conclude(&c);

@@ -125,11 +125,13 @@ static bool find_one(struct further *f, enum ins_level level)
     bool new = false;
     if (ins_engine_init(&e, &shared, f->h, level, f->limit, &err) == INS_OK) {
         ins_known(&e);
-        bool found = !ins_topo(&e, &cycle);
-        if (!found && !e.failed)
-            found = ins_saturate(&e, &cycle) == INS_FOUND_CYCLE;
-        f->cut |= e.failed || cycle.failed || ins_limit_hit(f->limit);
-        new = found && !f->cut &&tell(f, &e, &cycle);
+        enum ins_found found =
+            ins_topo(&e, &cycle) ? INS_FOUND_NOTHING : INS_FOUND_CYCLE;
+        if (found == INS_FOUND_NOTHING && !e.failed)
+            found = ins_saturate(&e, &cycle);
+        f->cut |= e.failed || cycle.failed || found == INS_FOUND_LIMIT ||
+                  ins_limit_hit(f->limit);
+        new = found == INS_FOUND_CYCLE && !f->cut &&tell(f, &e, &cycle);
     } else {
         f->cut = true;
     }

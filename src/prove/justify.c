@@ -195,6 +195,7 @@ static void justify_step(const struct ins_engine *e, struct ins_argument *p,
 static void close_steps(const struct ins_engine *e, struct ins_argument *p,
                         struct ins_vec_u32 *links, uint8_t *needed)
 {
+    p->failed |= links->failed != 0; /* not even the first may have been kept */
     for (size_t i = 0; i < links->len && !p->failed; i++) {
         struct ins_argument_step s = {.link = links->at[i]};
         justify_step(e, p, &s);

@@ -58,8 +58,9 @@ struct ins_survey_graph {
     uint32_t *may;         /* by node: kinds of cycles; see sieve.h.  0 elsewhere */
     uint32_t sifted, left; /* kinds: those that were, and have somebody left */
     /* search */
-    struct ins_vec_visit visit;
+    struct ins_vec_visit visit; /* failed: something of the survey has */
     struct ins_vec_u32 now, next;
+    struct ins_vec_u32 way; /* links of one, last first */
     uint64_t *seen;  /* by hash: number of the search, times, node, what was met */
     uint32_t search; /* its number: what was seen in others does not count */
     uint32_t *marked, mark; /* by node: the last way that it was marked on */
@@ -190,6 +191,7 @@ void ins_survey_graph_free(struct ins_survey_graph *g)
     ins_vec_visit_release(&g->visit);
     ins_vec_u32_release(&g->now);
     ins_vec_u32_release(&g->next);
+    ins_vec_u32_release(&g->way);
     ins_free(g->seen);
     ins_free(g);
 }
@@ -308,19 +310,19 @@ static enum ins_edge_type edge_type(enum ins_arc_type type)
 
 /* The way to visit `last`, and then by link `closing` back to the start, as edges
  * between transactions.  False when it meets a transaction twice. */
-static bool take_path(const struct ins_survey_graph *g, const struct visit *visit,
+static bool take_path(struct ins_survey_graph *g, const struct visit *visit,
                       uint32_t last, const struct ins_survey_link *closing,
                       struct ins_vec_arc *cycle)
 {
-    struct ins_vec_u32 way = {0}; /* links, last first */
-    cycle->len = 0;
+    struct ins_vec_u32 *way = &g->way;
+    cycle->len = way->len = 0;
     for (uint32_t i = last; visit[i].parent != INS_NONE; i = visit[i].parent)
-        ins_vec_u32_push(&way, visit[i].link);
+        ins_vec_u32_push(way, visit[i].link);
     ins_txn from = ins_node_txn(&g->in, visit[0].node);
     struct ins_survey_arc open = {.from = INS_NONE};
-    for (size_t i = way.len + 1; i-- > 0;) {
+    for (size_t i = way->len + 1; i-- > 0;) {
         const struct ins_survey_link l =
-            i ? ins_link_at(&g->in, way.at[i - 1]) : *closing;
+            i ? ins_link_at(&g->in, way->at[i - 1]) : *closing;
         if (!is_free(l.type))
             open = (struct ins_survey_arc){from, INS_NONE, edge_type(l.type), l.what,
                                            l.version};
@@ -329,8 +331,8 @@ static bool take_path(const struct ins_survey_graph *g, const struct visit *visi
         open.to = from = ins_node_txn(&g->in, l.to);
         ins_vec_arc_push(cycle, open);
     }
-    bool ok = !way.failed && !cycle->failed;
-    ins_vec_u32_release(&way);
+    bool ok = !way->failed && !cycle->failed;
+    g->visit.failed |= !ok;
     for (size_t i = 0; ok && i < cycle->len; i++)
         for (size_t j = i + 1; j < cycle->len; j++)
             ok &= cycle->at[i].from != cycle->at[j].from;
@@ -405,7 +407,7 @@ static bool accept(struct ins_survey_graph *g, const struct visit *visit, uint32
 
 /* Do the two edges, from node v and back, make a cycle of the kind?  Then it is in
  * *cycle. */
-static bool is_pair(const struct ins_survey_graph *g, uint32_t v,
+static bool is_pair(struct ins_survey_graph *g, uint32_t v,
                     const struct ins_survey_link *there,
                     const struct ins_survey_link *back, struct ins_shape shape,
                     struct ins_vec_arc *cycle)
@@ -421,8 +423,10 @@ static bool is_pair(const struct ins_survey_graph *g, uint32_t v,
                                                     there->what, there->version});
     ins_vec_arc_push(cycle, (struct ins_survey_arc){u, t, edge_type(back->type),
                                                     back->what, back->version});
-    if (cycle->failed)
+    if (cycle->failed) {
+        g->visit.failed = true;
         return false;
+    }
     merge_missed(g->f, cycle);
     return cycle->len == 2 && !has_lost_update(g->f, cycle);
 }

@@ -645,6 +645,7 @@ static bool look_for(struct survey *s, struct ins_survey_graph *g,
     if (!ins_survey_graph_components(g, suffix))
         return false;
     uint8_t *lost = suffix == INS_REALTIME ? with_lost(s, g) : NULL;
+    s->cut |= suffix == INS_REALTIME && s->n_lost && !lost;
     for (uint32_t c = 0; c < ins_survey_graph_n_components(g); c++)
         for (int k = 0; k < N_CYCLE_KINDS; k++)
             if (open >> k & 1 && !(lost && lost[c] && cycle_kinds[k] == INS_G_SINGLE) &&
@@ -685,12 +686,12 @@ static void tell_all(struct survey *s, bool both, struct ins_limit *limit)
     }
     ins_both(both, look, &x);
     lost_commits(s, &x.lost, &cycle);
-    s->cut |= !x.lost_ok || !x.graph;
+    s->cut |= cycle.failed || !x.lost_ok || !x.graph;
     for (int order = 0; x.graph && order < INS_N_ORDERS; order++)
         if (order != INS_REALTIME || s->f.n_timed)
             s->cut |= !look_for(s, x.graph, (enum ins_suffix)order, &cycle);
-    s->cut |= (x.graph && ins_survey_graph_failed(x.graph)) || cycle.failed ||
-              s->edge.failed || s->r->anomaly.failed || ins_limit_hit(limit);
+    s->cut |= (x.graph && ins_survey_graph_failed(x.graph)) || s->edge.failed ||
+              s->r->anomaly.failed || ins_limit_hit(limit);
     ins_survey_graph_free(x.graph);
     ins_vec_lost_release(&x.lost);
     ins_vec_arc_release(&cycle);
