@@ -359,11 +359,11 @@ bool ins_schedule(struct ins_engine *e, const double *rank, bool whole, uint32_t
 struct after {
     const struct ins_engine *e;
     const uint32_t *row; /* by node: where its clock is while it is needed */
+    uint32_t *clock;     /* n_rows * width */
+    double *rank; /* what these chains add; whole numbers, so their order is free */
     uint32_t n_rows;
     unsigned threads;
     uint32_t width;
-    uint32_t *clock; /* n_rows * width */
-    double *rank;    /* what these chains add; whole numbers, so their order is free */
     bool failed;
 };
 

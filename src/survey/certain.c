@@ -503,7 +503,7 @@ static bool new_arrays(struct ins_survey_facts *f)
     const size_t lists = h->has_lists ? writes : 0;
     uint32_t *rest = f->block =
         INS_NEW(uint32_t, 5 * versions + 6 * reads + 5 * txns + 4 * writes + 3 * lists +
-                              2 * keys + LINE * N_ARRAYS);
+                              2 * keys + (size_t)LINE * N_ARRAYS);
     if (!rest)
         return false;
     f->version_key = take(&rest, versions);

@@ -80,7 +80,7 @@ static bool outline_of(const struct ins_survey_graph *g, unsigned arcs,
     *o = (struct ins_outline){
         .n_nodes = g->in.n_nodes, .n_txns = g->in.n_nodes, .stride = INS_NODES};
     o->off = INS_NEW(uint32_t, (size_t)g->in.n_nodes + 1);
-    if (!o->off || !ins_vec_u32_reserve(&o->to, g->in.all.len))
+    if (!o->off || !ins_vec_u32_reserve(&o->to, g->in.all.len + 1) || !o->to.at)
         return false;
     for (uint32_t v = 0; v < g->in.n_nodes; v++) {
         o->off[v] = (uint32_t)o->to.len;
@@ -149,7 +149,7 @@ uint32_t ins_survey_graph_n_components(const struct ins_survey_graph *g)
 uint32_t ins_survey_graph_component(const struct ins_survey_graph *g, ins_txn t)
 {
     const uint32_t member = g->in.link ? g->in.local[t] : INS_NONE;
-    return member != INS_NONE ? g->now_in.of[INS_NODES * member] : INS_NONE;
+    return member != INS_NONE ? g->now_in.of[(size_t)INS_NODES * member] : INS_NONE;
 }
 
 struct ins_survey_graph *ins_survey_graph_new(const struct ins_survey_facts *f,
@@ -168,7 +168,7 @@ struct ins_survey_graph *ins_survey_graph_new(const struct ins_survey_facts *f,
         g->seen = INS_NEW0(uint64_t, (size_t)1 << far.seen_bits);
         g->may = INS_NEW0(uint32_t, g->in.n_nodes);
         g->marked = INS_NEW0(uint32_t, g->in.n_nodes);
-        g->sieve = ins_sieve_new(&g->in);
+        g->sieve = ins_sieve_new(&g->in, limit);
         ok = g->seen && g->may && g->marked && g->sieve;
     }
     if (!ok) {
@@ -284,7 +284,7 @@ static bool sift(struct ins_survey_graph *g, struct ins_shape shape)
     if (g->sifted >> shape.kind & 1)
         return g->left >> shape.kind & 1;
     if (!ins_sieve(g->sieve, &part, shape.kind, g->sifted & wider ? wider : UINT32_MAX,
-                   g->may, &any, g->limit))
+                   g->may, &any))
         g->visit.failed = true; /* no memory, or the limit, which is sticky */
     g->sifted |= ins_sieve_kinds(shape.kind);
     if (!any)

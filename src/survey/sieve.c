@@ -44,6 +44,7 @@ INS_VEC(frame, struct frame);
 
 struct ins_sieve {
     const struct ins_links *g;
+    struct ins_limit *limit;
     uint32_t *low; /* by state; all UNSEEN between two sievings */
     struct ins_vec_u32 stack;
     struct ins_vec_frame path;
@@ -56,7 +57,7 @@ struct ins_sieve {
 
 enum { HAS_RW = 1, HAS_NEEDED = 2, HAS_ALL = 3 };
 
-struct ins_sieve *ins_sieve_new(const struct ins_links *g)
+struct ins_sieve *ins_sieve_new(const struct ins_links *g, struct ins_limit *limit)
 {
     struct ins_sieve *s = INS_NEW0(struct ins_sieve, 1);
     uint32_t *low = INS_NEW0(uint32_t, 2 * (size_t)g->n_nodes);
@@ -66,6 +67,7 @@ struct ins_sieve *ins_sieve_new(const struct ins_links *g)
         return NULL;
     }
     s->g = g;
+    s->limit = limit;
     s->low = low;
     return s;
 }
@@ -200,7 +202,7 @@ static bool conclude(struct ins_sieve *s, const struct ins_sieve_part *p,
     for (uint32_t i = p->in->first[p->c]; i < p->in->first[p->c + 1]; i++)
         for (uint32_t k = 0; k < INS_NODES; k++) {
             const uint32_t node = p->in->member[i] + k;
-            uint32_t *const low = &s->low[2 * node];
+            uint32_t *const low = &s->low[2 * (size_t)node];
             const uint32_t good = low[0] == GOOD || low[1] == GOOD ? kinds : 0;
             may[node] = (may[node] & ~kinds) | good;
             any |= good;
@@ -232,7 +234,7 @@ uint32_t ins_sieve_wider(enum ins_kind kind)
 /* Each cycle with an RW goes through a first copy, and without one there are no others.
  */
 bool ins_sieve(struct ins_sieve *s, const struct ins_sieve_part *p, enum ins_kind kind,
-               uint32_t live, uint32_t *may, bool *any, struct ins_limit *limit)
+               uint32_t live, uint32_t *may, bool *any)
 {
     const enum sort sort = sort_of(kind);
     *any = sort == N_SORTS;
@@ -241,11 +243,11 @@ bool ins_sieve(struct ins_sieve *s, const struct ins_sieve_part *p, enum ins_kin
     prepare(s, sort, p->suffix);
     s->may = may;
     s->live = live;
-    const bool ok = !ins_limit_hit(limit);
+    const bool ok = !ins_limit_hit(s->limit);
     for (uint32_t i = p->in->first[p->c + 1]; ok && i-- > p->in->first[p->c];)
         for (uint32_t k = 0; k < INS_NODES; k++) {
             const uint32_t node = p->in->member[i] + k;
-            if (may[node] & live && s->low[2 * node] == UNSEEN)
+            if (may[node] & live && s->low[2 * (size_t)node] == UNSEEN)
                 walk_from(s, 2 * node);
         }
     *any = conclude(s, p, kinds_of[sort], may);

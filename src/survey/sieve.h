@@ -19,7 +19,8 @@ struct ins_sieve_part {
 
 /* What all sievings of a graph share. */
 struct ins_sieve;
-struct ins_sieve *ins_sieve_new(const struct ins_links *g); /* NULL: no memory */
+/* NULL: no memory. */
+struct ins_sieve *ins_sieve_new(const struct ins_links *g, struct ins_limit *limit);
 void ins_sieve_free(struct ins_sieve *s);
 
 /* The kinds that are sifted together, this one among them. */
@@ -33,6 +34,6 @@ uint32_t ins_sieve_wider(enum ins_kind kind);
  * of them of the component.  *any: somebody is left.  False when
  * memory or the limit ends it. */
 bool ins_sieve(struct ins_sieve *s, const struct ins_sieve_part *p, enum ins_kind kind,
-               uint32_t live, uint32_t *may, bool *any, struct ins_limit *limit);
+               uint32_t live, uint32_t *may, bool *any);
 
 #endif

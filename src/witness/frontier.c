@@ -737,7 +737,7 @@ bool ins_frontier_search(const struct ins_script *s, struct ins_steps how,
     const uint64_t room = NARROW + SHORT / (uint64_t)s->h->n_txns;
     q.most_work = s->h->has_times || room >= NARROW_SHORT ? WORK : SOME_WORK;
     q.narrow = room < NARROW_SHORT ? (uint32_t)room : NARROW_SHORT;
-    q.straight = 4 * q.narrow * n * n;
+    q.straight = UINT64_C(4) * q.narrow * n * n;
     const struct ins_beam *b = init(&q) ? run_all(&q) : NULL;
     const bool found = b && write_steps(&q, b->made[0], step);
     if (!found && !q.failed)

@@ -170,7 +170,7 @@ static bool grow(const struct search *q, float **at, size_t *room, size_t n,
                  uint32_t arrays)
 {
     const uint64_t most = q->limit ? q->limit->memory_bytes / 8 : 0;
-    if (n <= *room)
+    if (*at && n <= *room)
         return true;
     if (n > MOST_CELLS || (most && n * arrays * sizeof **at > most))
         return false;
@@ -186,7 +186,7 @@ static bool clear_scene(struct search *q)
     const size_t cells = (size_t)q->n_cols * q->n_bins;
     const size_t key_cells = (size_t)q->s->h->n_keys * q->n_bins;
     if (!grow(q, &q->wrote, &q->cells, cells, 2) ||
-        !grow(q, &q->key_wrote, &q->key_cells, key_cells, 3))
+        !grow(q, &q->key_wrote, &q->key_cells, key_cells, 3) || !q->wrote)
         return false;
     q->read = q->wrote + cells;
     q->key_read = q->key_wrote + key_cells;
@@ -602,7 +602,8 @@ static bool look_again(struct search *q)
         end = q->at[i] > end ? q->at[i] : end;
     q->rate = (float)round;
     q->bin = round > 2 ? (float)round / 2 : 1;
-    for (double now = 0; now < end; now += length / 2) {
+    for (uint32_t k = 0; (double)k * length / 2 < end; k++) {
+        const double now = (double)k * length / 2;
         for (uint32_t i = 0; i < q->n_sessions; i++) {
             struct part *p = &q->part[i];
             p->from = first_at(q, i, now);

@@ -68,7 +68,7 @@ static int64_t lateness(const struct ins_outlook *o, int64_t late)
     if (late <= 0)
         return 0;
     const int64_t x = late * UNIT / o->round;
-    return x <= FAR ? x * x : 2 * FAR * x - FAR * FAR;
+    return x <= FAR ? x * x : (2 * x - FAR) * FAR;
 }
 
 static bool is_at_end(const struct ins_outlook *o, uint32_t at, uint32_t session)

@@ -210,7 +210,7 @@ static bool choose_later(struct search *q, uint32_t session, uint32_t r, bool do
         const ins_txn end = until(q, session, view);
         double score = (double)(end - t) - (double)growth(q, view, base) * 1e-9;
         if (doubt)
-            score += ins_rng_unit(&q->rng) * (CHOICES / 2);
+            score += ins_rng_unit(&q->rng) * (CHOICES * .5);
         if (score <= *best)
             continue;
         *best = score;

@@ -269,7 +269,7 @@ static void add_option(struct search *q, uint32_t from, uint32_t session,
         return;
     /* Versions are numbered through all states. */
     const uint64_t round = (uint64_t)q->n_keys * (q->n_sessions + 1) * q->now.n * 2;
-    o.grown = (uint64_t)q->now.cost[from] + (o.grown * (KNOWS * 16) / round);
+    o.grown = (uint64_t)q->now.cost[from] + (o.grown * KNOWS * 16 / round);
     o.cost = (int64_t)(o.grown / 16) - lateness(q, state, session);
     ins_vec_option_push(&q->option, o);
 }
@@ -288,7 +288,7 @@ static void list_options(struct search *q, uint32_t from)
             continue;
         const bool reads = q->s->read_off[state[i]] < q->s->read_off[state[i] + 1];
         bool ready = false;
-        for (uint8_t variant = 0; variant < (reads ? 3 : 1); variant++)
+        for (uint8_t variant = 0; variant < (uint8_t)(reads ? 3 : 1); variant++)
             if (run_reads(q, state, i, variant)) {
                 ready = true;
                 add_option(q, from, i, variant, false);
@@ -450,7 +450,7 @@ static bool run_all(struct search *q)
             (!q->n_saved || q->moves > q->saved[(q->n_saved - 1) % N_SAVED].moves))
             save_place(q);
         if (move_all(q)) {
-            if (q->width > NARROW && q->moves > stuck_at + 2 * APART) {
+            if (q->width > NARROW && q->moves > stuck_at + UINT64_C(2) * APART) {
                 q->width = NARROW;
                 back = 1;
             }
