@@ -150,7 +150,7 @@ bool ins_list_parse(struct ins_list *list, const char *text, size_t length)
         if (!ins_list_push(list, number))
             return false;
     }
-    return true;
+    return text != NULL; /* a client without memory has none */
 }
 
 void ins_list_release(struct ins_list *list)

@@ -426,9 +426,9 @@ static enum ins_answer read_range(struct ins_connection *base, int64_t first,
                                   (const char *)c->lib->sqlite3_column_text(s, 1),
                                   (size_t)c->lib->sqlite3_column_bytes(s, 1));
     }
-    enum ins_answer answer = well && rc == SQLITE_DONE ? INS_DONE
-                             : rc == SQLITE_ROW        ? INS_ERROR
-                                                       : refuse(c, rc);
+    enum ins_answer answer = !well               ? INS_ERROR
+                             : rc == SQLITE_DONE ? INS_DONE
+                                                 : refuse(c, rc);
     (void)c->lib->sqlite3_reset(s);
     return answer;
 }
@@ -466,9 +466,9 @@ static enum ins_answer row_statement(struct ins_connection *base,
     while ((rc = step(c, s)) == SQLITE_ROW && well)
         well = ins_rows_add(rows, c->lib->sqlite3_column_int64(s, 0),
                             c->lib->sqlite3_column_int64(s, 1));
-    enum ins_answer answer = rc == SQLITE_DONE  ? INS_DONE
-                             : rc == SQLITE_ROW ? INS_ERROR
-                                                : refuse(c, rc);
+    enum ins_answer answer = !well               ? INS_ERROR
+                             : rc == SQLITE_DONE ? INS_DONE
+                                                 : refuse(c, rc);
     if (answer == INS_DONE && !ins_row_is_query(form))
         rows->changed = (unsigned)c->lib->sqlite3_changes(c->db);
     (void)c->lib->sqlite3_reset(s);
