@@ -395,6 +395,11 @@ static bool look_for_view(struct ins_commit_view *v, const struct ins_script *s,
     if (ahead && crowded && ins_view_ahead(v, s, forbids, true, limit))
         return true;
     ins_view_release(v);
+    /* Of one key psi is si, and by times that is decided sooner. */
+    if (many && forbids == INS_FORBIDS_ONE_RW && s->h->n_keys == 1 && s->h->has_times &&
+        ins_view_by_run(v, s, forbids, true, limit))
+        return true;
+    ins_view_release(v);
     if (many && forbids != INS_FORBIDS_FRACTURED &&
         ins_view_within(v, s, forbids, true, limit))
         return true;

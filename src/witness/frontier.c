@@ -29,7 +29,7 @@
 
 enum {
     WORK = 160 * 1000 * 1000, /* sessions to look at, beside those of a straight run */
-    SOME_WORK = 15 * 1000 * 1000, /* of a long history, without times */
+    SOME_WORK = 15 * 1000 * 1000, /* of a long history without times, and in brief */
     NARROW = 6,                   /* states, as a rule, of a long history */
     NARROW_SHORT = 24,            /* and of a short one */
     SHORT = 80 * 1000,            /* states, transactions and all */
@@ -729,13 +729,14 @@ static void release(struct search *q)
         ins_free(all[i]);
 }
 
-bool ins_frontier_search(const struct ins_script *s, struct ins_steps how,
+bool ins_frontier_search(const struct ins_script *s, struct ins_steps how, bool brief,
                          struct ins_limit *limit, struct ins_vec_u32 *step)
 {
     struct search q = {.s = s, .how = how, .limit = limit};
     const uint64_t n = s->h->n_sessions;
     const uint64_t room = NARROW + SHORT / (uint64_t)s->h->n_txns;
-    q.most_work = s->h->has_times || room >= NARROW_SHORT ? WORK : SOME_WORK;
+    const bool some = brief || (!s->h->has_times && room < NARROW_SHORT);
+    q.most_work = some ? SOME_WORK : WORK;
     q.narrow = room < NARROW_SHORT ? (uint32_t)room : NARROW_SHORT;
     q.straight = UINT64_C(4) * q.narrow * n * n;
     const struct ins_beam *b = init(&q) ? run_all(&q) : NULL;

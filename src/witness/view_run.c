@@ -57,11 +57,15 @@ bool ins_view_by_run(struct ins_commit_view *v, const struct ins_script *s,
 {
     static const struct ins_steps how[] = {{0}, {.split = true, .exclusive = true}};
     struct ins_vec_u32 step = {0};
+    struct ins_script once; /* in a run, reads of a key in a transaction agree */
     *v = (struct ins_commit_view){.s = s, .forbids = forbids};
     v->source = INS_NEW(uint32_t, s->read_off[s->h->n_txns]);
     bool found = false;
-    for (size_t i = 0; v->source && !found && i < sizeof how / sizeof *how; i++)
-        if (ins_run_search(s, how[i], quick, NULL, limit, &step)) {
+    const bool ready = ins_script_init(&once, s->h, false, limit);
+    once.undated = s->undated;
+    for (size_t i = 0; ready && v->source && !found && i < sizeof how / sizeof *how;
+         i++)
+        if (ins_run_search(&once, how[i], quick, NULL, limit, &step)) {
             memset(v->source, 0xff,
                    (size_t)s->read_off[s->h->n_txns] * sizeof *v->source);
             found = take_run(v, how[i].split, &step) && drop_unread(v) &&
@@ -69,5 +73,6 @@ bool ins_view_by_run(struct ins_commit_view *v, const struct ins_script *s,
             break;
         }
     ins_vec_u32_release(&step);
+    ins_script_release(&once);
     return found;
 }

@@ -149,6 +149,15 @@ all_proved() {
     all_proved a:ra b:pc c:ser
 }
 
+# Of one key psi is si; where everybody writes the same few keys, si is nearly ser.
+@test "few values: levels that are nearly a stronger one there" {
+    "$INSULA" gen -q --level psi --ops 4 --dup 1 --sessions 10 --keys 1 --dup-values 5 --txns 100000 \
+        --reads 0.7 --seed 1066 -o a.insulab
+    "$INSULA" gen -q --level si --ops 4 --dup 1 --sessions 40 --keys 5 --dup-values 20 --txns 600 \
+        --reads 0.1 --seed 7 -o b.insulab
+    all_proved a:psi b:si
+}
+
 # Stores of cc and psi: nothing stronger holds, and the order of commits must be found.
 @test "few values: views that replicas had, within the times that were recorded or without" {
     local few="--ops 4 --dup 1 --txns 10000"

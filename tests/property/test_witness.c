@@ -109,7 +109,7 @@ static void judge(const struct tiny_history *tiny, const struct ins_history *h,
         struct ins_vec_u32 step = {0};
         const bool found = ins_window_search(&s, rows[i].how, false, NULL, &step);
         const unsigned level = oracle_level(rows[i].base, rows[i].variant);
-        const bool beam = ins_frontier_search(&s, rows[i].how, NULL, &step);
+        const bool beam = ins_frontier_search(&s, rows[i].how, false, NULL, &step);
         n->wrong += beam && !(holds >> level & 1);
         n->beam_hold += holds >> level & 1;
         n->beam += beam;
