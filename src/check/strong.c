@@ -391,13 +391,14 @@ static bool look_for_view(struct ins_commit_view *v, const struct ins_script *s,
     /* Where keys are few for so many sessions, runs of chance are the better start. */
     const bool ahead = many && forbids == INS_FORBIDS_NON_CAUSAL;
     const bool crowded = ins_script_span(s, 1) <= s->h->n_sessions;
+    /* Of one key psi is si, and by times that is decided sooner. */
+    const bool by_run = many && forbids == INS_FORBIDS_ONE_RW;
+    const bool run_first = by_run && s->h->n_keys == 1 && s->h->has_times;
     *v = (struct ins_commit_view){0};
     if (ahead && crowded && ins_view_ahead(v, s, forbids, true, limit))
         return true;
     ins_view_release(v);
-    /* Of one key psi is si, and by times that is decided sooner. */
-    if (many && forbids == INS_FORBIDS_ONE_RW && s->h->n_keys == 1 && s->h->has_times &&
-        ins_view_by_run(v, s, forbids, true, limit))
+    if (run_first && ins_view_by_run(v, s, forbids, true, limit))
         return true;
     ins_view_release(v);
     if (many && forbids != INS_FORBIDS_FRACTURED &&
@@ -407,8 +408,7 @@ static bool look_for_view(struct ins_commit_view *v, const struct ins_script *s,
     if (ahead && !crowded && ins_view_ahead(v, s, forbids, true, limit))
         return true;
     ins_view_release(v);
-    if (many && forbids == INS_FORBIDS_ONE_RW &&
-        ins_view_by_run(v, s, forbids, true, limit))
+    if (by_run && !run_first && ins_view_by_run(v, s, forbids, true, limit))
         return true;
     ins_view_release(v);
     return ins_view_search(v, s, forbids, limit);
