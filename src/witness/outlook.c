@@ -73,6 +73,8 @@ bool ins_outlook_init(struct ins_outlook *o)
               : !o->rank         ? HARD_UNTIMED
               : h->n_txns < LONG ? HARD
                                  : HARD_LONG;
+    const uint64_t rounds = UINT64_C(1) * END_ROUNDS * o->round;
+    o->ending = rounds * END_SHARE < o->total ? rounds : o->total / END_SHARE;
     o->term = INS_NEW0(int64_t, h->n_sessions);
     o->unmet = INS_NEW0(uint32_t, h->n_sessions);
     o->first = INS_NEW0(uint32_t, h->n_keys);
@@ -136,11 +138,10 @@ static int64_t prospect(const struct ins_outlook *o, ins_txn t, uint32_t unmet)
 /* Being late, by its weight at that step. */
 static int64_t pressing(const struct ins_outlook *o, int64_t cost, uint64_t now)
 {
-    const uint64_t rounds = UINT64_C(1) * END_ROUNDS * o->round;
-    const uint64_t end = rounds * END_SHARE < o->total ? rounds : o->total / END_SHARE;
     const uint64_t left = o->total > now ? o->total - now : 0;
-    return left < end ? cost + cost * END_WEIGHT * (int64_t)(end - left) / (int64_t)end
-                      : cost;
+    if (left >= o->ending)
+        return cost;
+    return cost + cost * END_WEIGHT * (int64_t)(o->ending - left) / (int64_t)o->ending;
 }
 
 /* What a session adds to the cost of a state. */

@@ -35,6 +35,7 @@ struct ins_outlook {
     bool begins_free;     /* a step that only begins loses nothing */
     bool loose;           /* most orders are possible */
     uint64_t total;       /* steps of all transactions */
+    uint64_t ending;      /* the last ones, in which being late weighs more: `loose` */
     uint32_t hard;        /* weight of a read that is left */
     uint64_t *toll;       /* by transaction: that of the reads before it, in `hard` */
     uint64_t *toll_left;  /* with times, by step: of those from then on */
