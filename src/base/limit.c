@@ -110,6 +110,29 @@ bool ins_limit_hit(struct ins_limit *l)
     return ins_limit_memory(l, 0);
 }
 
+void ins_limit_cancel(struct ins_limit *l)
+{
+    (void)mark(l, INS_HIT_CANCEL);
+}
+
+/* The outer limit is asked by whoever works, and hears how far that is. */
+static int ask_outer(void *outer, const char *stage, uint64_t done, uint64_t total)
+{
+    struct ins_limit *const l = outer;
+    (void)stage;
+    (void)total;
+    if (done > atomic_load_explicit(&l->done, memory_order_relaxed))
+        ins_limit_at(l, done);
+    return ins_limit_hit(l);
+}
+
+void ins_limit_within(struct ins_limit *l, struct ins_limit *outer)
+{
+    ins_limit_init(l, 0, outer ? outer->memory_bytes : 0);
+    l->progress = outer ? ask_outer : NULL;
+    l->progress_context = outer;
+}
+
 enum ins_status ins_limit_room(struct ins_limit *l, uint64_t bytes,
                                struct ins_error *err)
 {

@@ -286,7 +286,8 @@ static bool find_witness(const struct ins_script *s, enum ins_level level, bool 
     const int64_t start = ins_now_ns();
     ins_limit_stage(o->limit, ins_level_table[level].name, 0);
     ins_limit_step(o->limit, "looking for an order", 0);
-    const bool found = ins_run_search(s, how, quick, o->guess, o->limit, &step);
+    const bool found =
+        ins_run_search(s, how, quick, o->guess, o->threads, o->limit, &step);
     if (found) {
         struct ins_certificate *c =
             o->certificate ? ins_certificate_get(r, s->h) : NULL;

@@ -1,7 +1,10 @@
 #include "run_search.h"
 
+#include "base/pool.h"
 #include "witness/frontier.h"
 #include "witness/window.h"
+
+enum { WORTH_THREADS = 1000 }; /* transactions */
 
 /* Are keys so few that in a round of all sessions everybody meets everybody?  A window
  * has too many orders then, and a wrong step shows soon. */
@@ -56,18 +59,87 @@ static bool search_serial(const struct ins_script *s, struct ins_steps how,
     return found;
 }
 
-bool ins_run_search(const struct ins_script *s, struct ins_steps how, bool quick,
-                    struct ins_hindsight *guess, struct ins_limit *limit,
-                    struct ins_vec_u32 *step)
+/* Where keys are many, windows need times; where they are few, the beam hardly does. */
+static bool search_quickly(const struct ins_script *s, struct ins_steps how,
+                           struct ins_hindsight *guess, struct ins_limit *limit,
+                           struct ins_vec_u32 *step)
 {
-    step->len = 0;
-    if (!quick)
-        return ins_window_search(s, how, false, limit, step);
-    /* Where keys are many, windows need times; where they are few, the beam hardly
-     * does. */
     if (is_crowded(s))
         return (is_nearly_serial(s, how) && search_serial(s, how, limit, step)) ||
                search_soon(s, how, limit, step) ||
                search_dated(s, how, guess, limit, step);
     return search_dated(s, how, guess, limit, step) || search_soon(s, how, limit, step);
+}
+
+/* What the quick searches do not try, or late: windows within guessed times where keys
+ * are few, and windows that do not give up soon. */
+static bool search_patiently(const struct ins_script *s, struct ins_steps how,
+                             struct ins_limit *limit, struct ins_vec_u32 *step)
+{
+    struct ins_hindsight guess = {0};
+    struct ins_script dated;
+    step->len = 0;
+    const bool found = is_crowded(s) && ins_hindsight_date(&guess, s, &dated, limit) &&
+                       ins_window_search(&dated, how, true, limit, step);
+    ins_hindsight_release(&guess);
+    return found || ins_window_search(s, how, false, limit, step);
+}
+
+/* ---- two searches beside each other ---- */
+
+enum { PATIENT, QUICK, N_LANES };
+
+struct race {
+    const struct ins_script *s;
+    struct ins_steps how;
+    struct ins_hindsight *guess;
+    struct {
+        struct ins_limit limit;
+        struct ins_vec_u32 step;
+        bool found;
+    } lane[N_LANES];
+};
+
+/* Who finds a run ends the other; and so does the quick one when it finds none, for
+ * weaker levels wait. */
+static void run_lane(void *context, unsigned i)
+{
+    struct race *const x = context;
+    struct ins_limit *const limit = &x->lane[i].limit;
+    struct ins_vec_u32 *const step = &x->lane[i].step;
+    x->lane[i].found = i == QUICK ? search_quickly(x->s, x->how, x->guess, limit, step)
+                                  : search_patiently(x->s, x->how, limit, step);
+    if (i == QUICK || x->lane[i].found)
+        ins_limit_cancel(&x->lane[!i].limit);
+}
+
+static bool search_beside(const struct ins_script *s, struct ins_steps how,
+                          struct ins_hindsight *guess, struct ins_limit *limit,
+                          struct ins_vec_u32 *step)
+{
+    struct race x = {.s = s, .how = how, .guess = guess};
+    for (unsigned i = 0; i < N_LANES; i++)
+        ins_limit_within(&x.lane[i].limit, limit);
+    ins_parallel(N_LANES, run_lane, &x);
+    /* The guess of times was cut short by who found a run: others may ask for it. */
+    if (guess && x.lane[PATIENT].found && !guess->begin)
+        guess->tried = false;
+    const unsigned won = x.lane[QUICK].found ? QUICK : PATIENT;
+    const bool found = x.lane[won].found;
+    ins_vec_u32_release(step);
+    *step = x.lane[won].step;
+    ins_vec_u32_release(&x.lane[!won].step);
+    return found;
+}
+
+bool ins_run_search(const struct ins_script *s, struct ins_steps how, bool quick,
+                    struct ins_hindsight *guess, unsigned threads,
+                    struct ins_limit *limit, struct ins_vec_u32 *step)
+{
+    step->len = 0;
+    if (!quick)
+        return ins_window_search(s, how, false, limit, step);
+    if (s->h->n_txns >= WORTH_THREADS && ins_threads(threads) > 1)
+        return search_beside(s, how, guess, limit, step);
+    return search_quickly(s, how, guess, limit, step);
 }

@@ -7,9 +7,11 @@
 #include "witness/hindsight.h"
 
 /* True when one was found: it is in *step.  False says nothing about the history.  Not
- * `quick`: a long search.  guess: of times, where the history has none; or NULL. */
+ * `quick`: a long search.  guess: of times, where the history has none; or NULL.  With
+ * several threads a patient search runs beside the quick ones and ends with them, so
+ * that which run is found may depend on chance. */
 bool ins_run_search(const struct ins_script *s, struct ins_steps how, bool quick,
-                    struct ins_hindsight *guess, struct ins_limit *limit,
-                    struct ins_vec_u32 *step);
+                    struct ins_hindsight *guess, unsigned threads,
+                    struct ins_limit *limit, struct ins_vec_u32 *step);
 
 #endif

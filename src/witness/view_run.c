@@ -65,7 +65,7 @@ bool ins_view_by_run(struct ins_commit_view *v, const struct ins_script *s,
     once.undated = s->undated;
     for (size_t i = 0; ready && v->source && !found && i < sizeof how / sizeof *how;
          i++)
-        if (ins_run_search(&once, how[i], quick, NULL, limit, &step)) {
+        if (ins_run_search(&once, how[i], quick, NULL, 1, limit, &step)) {
             memset(v->source, 0xff,
                    (size_t)s->read_off[s->h->n_txns] * sizeof *v->source);
             found = take_run(v, how[i].split, &step) && drop_unread(v) &&

@@ -167,6 +167,15 @@ all_proved() {
     all_proved a:si b:si
 }
 
+# Beside the quick searches, which take long to give up here, a patient one finds a run.
+@test "few values: two searches beside each other" {
+    "$INSULA" gen -q --level si --ops 4 --dup 1 --sessions 10 --keys 5 --dup-values 30 --txns 3000 \
+        --reads 0.5 --no-times --seed 1112 -o a.insulab
+    run -0 "$INSULA" check -q -l si --threads 2 --timeout 20 --certificate w.cert a.insulab
+    run -0 "$INSULA" verify a.insulab w.cert
+    [[ $output == *"si pass: proved"* ]]
+}
+
 # Stores of cc and psi: nothing stronger holds, and the order of commits must be found.
 @test "few values: views that replicas had, within the times that were recorded or without" {
     local few="--ops 4 --dup 1 --txns 10000"
