@@ -740,7 +740,7 @@ static void release(struct search *q)
 /* A step is one of as many as there are sessions, and a read tells which by as much as
  * its key has values.  Does that leave enough to choose from for times to matter
  * little? */
-static bool is_loose(const struct ins_script *s, struct ins_steps how)
+bool ins_frontier_is_loose(const struct ins_script *s, struct ins_steps how)
 {
     const struct ins_history *h = s->h;
     const double values = (double)s->n_values / h->n_keys;
@@ -752,7 +752,8 @@ static bool is_loose(const struct ins_script *s, struct ins_steps how)
 bool ins_frontier_search(const struct ins_script *s, struct ins_steps how, bool brief,
                          struct ins_limit *limit, struct ins_vec_u32 *step)
 {
-    struct search q = {.s = s, .how = how, .limit = limit, .loose = is_loose(s, how)};
+    struct search q = {
+        .s = s, .how = how, .limit = limit, .loose = ins_frontier_is_loose(s, how)};
     const uint64_t n = s->h->n_sessions;
     const uint64_t room = NARROW + SHORT / (uint64_t)s->h->n_txns;
     const bool some = brief || (!s->h->has_times && room < NARROW_SHORT);

@@ -24,6 +24,22 @@ static bool search_soon(const struct ins_script *s, struct ins_steps how,
            (!s->h->has_times && ins_frontier_search(s, how, false, limit, step));
 }
 
+/* Recorded times leave little to choose in a window, unless reads tell little. */
+static bool wants_beam(const struct ins_script *s, struct ins_steps how)
+{
+    return is_crowded(s) && ins_frontier_is_loose(s, how);
+}
+
+static bool search_timed(const struct ins_script *s, struct ins_steps how,
+                         struct ins_limit *limit, struct ins_vec_u32 *step)
+{
+    step->len = 0;
+    if (wants_beam(s, how))
+        return search_soon(s, how, limit, step);
+    return ins_window_search(s, how, true, limit, step) ||
+           (is_crowded(s) && ins_frontier_search(s, how, false, limit, step));
+}
+
 static bool search_dated(const struct ins_script *s, struct ins_steps how,
                          struct ins_hindsight *guess, struct ins_limit *limit,
                          struct ins_vec_u32 *step)
@@ -64,6 +80,8 @@ static bool search_quickly(const struct ins_script *s, struct ins_steps how,
                            struct ins_hindsight *guess, struct ins_limit *limit,
                            struct ins_vec_u32 *step)
 {
+    if (s->h->has_times)
+        return search_timed(s, how, limit, step);
     if (is_crowded(s))
         return (is_nearly_serial(s, how) && search_serial(s, how, limit, step)) ||
                search_soon(s, how, limit, step) ||
@@ -72,16 +90,18 @@ static bool search_quickly(const struct ins_script *s, struct ins_steps how,
 }
 
 /* What the quick searches do not try, or late: windows within guessed times where keys
- * are few, and windows that do not give up soon. */
+ * are few, the beam where windows come first, and windows that do not give up soon. */
 static bool search_patiently(const struct ins_script *s, struct ins_steps how,
                              struct ins_limit *limit, struct ins_vec_u32 *step)
 {
     struct ins_hindsight guess = {0};
     struct ins_script dated;
     step->len = 0;
-    const bool found = is_crowded(s) && ins_hindsight_date(&guess, s, &dated, limit) &&
-                       ins_window_search(&dated, how, true, limit, step);
+    bool found = is_crowded(s) && ins_hindsight_date(&guess, s, &dated, limit) &&
+                 ins_window_search(&dated, how, true, limit, step);
     ins_hindsight_release(&guess);
+    if (!found && s->h->has_times && is_crowded(s) && !wants_beam(s, how))
+        found = ins_frontier_search(s, how, false, limit, step);
     return found || ins_window_search(s, how, false, limit, step);
 }
 

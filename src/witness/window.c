@@ -1,33 +1,36 @@
 /* window.c - a witness by rolling windows.
  *
  * Where many writers wrote the same value, the choice among them cannot be searched as
- * a whole: it grows with the square of the history.  But a database that keeps a level
- * does so close to the order in which its transactions ended.  So the transactions are
- * ranked by their end, and only orders are considered in which no transaction runs
- * before one that ended more than `slack` ranks earlier.  Then what concerns each other
- * is close together: the search takes the next few hundred transactions, asks the
- * solver for an order of them that starts from the values that the run so far has left
- * behind, keeps the front of it, where nothing that is still to come can interfere, and
- * goes on.
+ * a whole: it grows with the square of the history.  But what concerns each other is
+ * close together: the search takes the next few hundred transactions, asks the solver
+ * for an order of them that starts from the values that the run so far has left behind,
+ * keeps the front of it, and goes on.
  *
- * A wrong order of two writes shows when the key is read again.  So a window goes on
- * beyond its front until most keys were used several times: what is kept has been
- * looked at from there.
+ * With times each transaction runs between its begin and its end.  They are counted in
+ * ends: the third to end could run until then, and who began after two had ended ran
+ * after those.  Where a level does not ask for real time the begin may be earlier, by
+ * `lead`, and where times are guessed the end later, by `lag`.  A window has whoever
+ * could run soonest; reads of those that must run before anybody beyond it are
+ * satisfied.
  *
  * Without times sessions are taken to go on side by side from where the run so far has
  * brought them.  That guess is good for a few transactions of each session, however far
  * they drift apart in the whole history, and it is made anew for every window.
  *
- * One window as a problem for the solver.  Nodes are steps, and beside them a chain of
- * marks, one a rank: the mark of a transaction is after it, and before those that must
- * come after all of its rank and lower.  Variables: "step x is before step y", for
- * pairs that matter; "read r is from c", for each c in the window that writes the
- * value, or from the run so far; "t counts".  Clauses: each read is from somebody; then
- * any u that writes another value to that key is before c or after r; in si, of two
- * writers of a key one commits before the other begins.
+ * A wrong order of two writes shows when the key is read again.  So a window goes on
+ * beyond its front until most keys were used several times: what is kept has been
+ * looked at from there.
+ *
+ * One window as a problem for the solver.  Nodes are steps; the horizon, which is
+ * behind the front; and with times a chain of marks, one an end: who must have run by
+ * then is before it, and it is before those that could not run before.  Variables:
+ * "step x is before step y", for pairs that matter; "read r is from c", for each c in
+ * the window that writes the value, or from the run so far; "t counts".  Clauses: each
+ * read is from somebody; then any u that writes another value to that key is before c
+ * or after r; in si, of two writers of a key one commits before the other begins.
  *
  * The last transactions of a window may depend on others beyond it: their reads are
- * left open, and the front ends before the first of them. */
+ * left open when they are behind the horizon. */
 #include "window.h"
 
 #include "base/map.h"
@@ -41,12 +44,16 @@ enum {
     WAITING,
     BEGUN,
     DONE,
-    /* work for the solver, in its ticks, before a window is given up */
+    /* work for the solver, in its ticks, before a window is given up, */
     TICKS = 10 * 1000 * 1000,
+    /* and for all, as far as that can be told after so much */
+    MOST_TICKS = 400 * 1000 * 1000,
+    SOME_TICKS = 40 * 1000 * 1000,
     N_PLACES = 64,
     USES = 6,   /* of each key, on average, are looked at beyond the front */
     LEAST = 32, /* transactions there, without times */
     MOST = 4096,
+    ONE_WINDOW = 256, /* transactions that times need not part */
 };
 
 struct writer {
@@ -66,13 +73,20 @@ struct search {
     uint8_t *state;    /* by transaction */
     ins_txn *next;     /* by session: the first that is not done */
     uint32_t n_left;   /* transactions that are not done */
-    uint32_t slack;
-    uint32_t look; /* transactions beyond the front */
+    uint32_t slack;    /* transactions of a front, more or less */
+    uint32_t look;     /* transactions beyond the front */
+    uint64_t ticks, most_ticks;
+
+    /* with times, by transaction: how many had ended when it began, and which end is
+     * its own, or INT64_MAX */
+    int64_t *begin, *end;
+    int64_t lead, lag;
 
     /* the window */
     struct ins_vec_u32 member;          /* transactions, by rank */
-    int64_t *when;                      /* by transaction: with times, its end */
-    uint32_t *rank;                     /* by transaction: its number there */
+    uint32_t *by_end;                   /* with times: numbers of members */
+    int64_t front;                      /* with times: who must run before it is kept */
+    int64_t outside;                    /* when the first beyond the window could run */
     uint32_t *last;                     /* by session: its latest member so far */
     ins_txn *cursor;                    /* by session: the next that is not in it */
     struct writer *writer;              /* by key of the window */
@@ -96,10 +110,19 @@ struct search {
 
 /* ---- what is known without the solver ---- */
 
-/* All of lower rank than the answer come before rank r and higher. */
-static uint32_t far_below(const struct search *q, uint32_t r)
+static bool is_timed(const struct search *q)
 {
-    return q->s->h->has_times && r > q->slack ? r - q->slack : 0;
+    return q->s->h->has_times;
+}
+
+static int64_t earliest(const struct search *q, ins_txn t)
+{
+    return q->begin[t] - q->lead;
+}
+
+static int64_t latest(const struct search *q, ins_txn t)
+{
+    return q->end[t] == INT64_MAX ? INT64_MAX : q->end[t] + q->lag;
 }
 
 static bool reaches_end(const struct search *q)
@@ -107,7 +130,7 @@ static bool reaches_end(const struct search *q)
     return q->member.len == q->n_left;
 }
 
-/* Without times: the node of the horizon, behind which reads are open. */
+/* The node of the horizon, behind which reads may be open. */
 static uint32_t horizon(const struct search *q)
 {
     return (uint32_t)q->member.len << q->how.split;
@@ -123,9 +146,7 @@ static bool known_before(const struct search *q, ins_txn a, ins_txn b)
 {
     const uint32_t *session = q->s->h->txn_session;
     return (session[a] == session[b] && a < b) ||
-           q->rank[a] < far_below(q, q->rank[b]) ||
-           (q->how.real_time && has_end(q->s->h, a) &&
-            q->s->h->txn_end[a] < q->s->h->txn_begin[b]);
+           (is_timed(q) && latest(q, a) < earliest(q, b));
 }
 
 static uint32_t node_begin(const struct search *q, uint32_t member)
@@ -214,11 +235,17 @@ static void clause_unless_counts(struct search *q, uint32_t m)
     clause_add(q, q->count_var[m] ? -q->count_var[m] : NEVER);
 }
 
-/* "Member m is behind the horizon", where that is possible. */
+/* Does member m run before anybody who is not in the window? */
+static bool is_closed(const struct search *q, uint32_t m)
+{
+    return reaches_end(q) ||
+           (is_timed(q) ? latest(q, q->member.at[m]) < q->outside : m < q->slack);
+}
+
+/* "Member m is behind the horizon", where its reads may be open. */
 static void clause_unless_open(struct search *q, uint32_t m)
 {
-    const bool bound = q->s->h->has_times || reaches_end(q) || m < q->slack;
-    clause_add(q, bound ? NEVER : lit_pair(q, horizon(q), node_begin(q, m)));
+    clause_add(q, is_closed(q, m) ? NEVER : lit_pair(q, horizon(q), node_begin(q, m)));
 }
 
 /* With `from`, the read of key and value by member m is from member c, or from the run
@@ -299,24 +326,6 @@ static void add_conflicts(struct search *q)
 
 /* ---- the window ---- */
 
-/* When each ended, or a later one of its session did if that was before: so that
- * sessions go forward, and who ended in this sense before another began precedes it. */
-static void fill_ends(struct search *q)
-{
-    const struct ins_history *h = q->s->h;
-    int64_t earliest = INT64_MAX;
-    for (ins_txn t = h->n_txns - 1; h->has_times && t > 0; t--) {
-        const int64_t end = h->txn_end[t];
-        if (t + 1 == h->session_first[h->txn_session[t] + 1])
-            earliest = INT64_MAX;
-        if (q->s->counts[t] && has_end(h, t) && end < earliest)
-            earliest = end;
-        q->when[t] = end != INS_NO_TIME ? end : h->txn_begin[t];
-        if (earliest < q->when[t])
-            q->when[t] = earliest;
-    }
-}
-
 /* When t of `session` is expected; `ahead` of its session are in the window already. */
 static int64_t expected(const struct search *q, uint32_t session, ins_txn t,
                         uint32_t ahead)
@@ -325,9 +334,22 @@ static int64_t expected(const struct search *q, uint32_t session, ins_txn t,
     if (q->state[t] == BEGUN)
         return INT64_MIN;
     if (h->has_times)
-        return q->when[t];
+        return q->begin[t];
     const uint32_t n = h->session_first[session + 1] - h->session_first[session];
     return ((2 * (int64_t)ahead + 1) << 32) / n;
+}
+
+/* Who runs before anybody beyond the window, and who before the last few of it. */
+static void set_front(struct search *q)
+{
+    const size_t m = q->member.len;
+    q->outside = q->front = INT64_MAX;
+    for (uint32_t i = 0; i < q->s->h->n_sessions; i++)
+        if (q->cursor[i] < q->s->h->session_first[i + 1] &&
+            earliest(q, q->cursor[i]) < q->outside)
+            q->outside = earliest(q, q->cursor[i]);
+    if (!reaches_end(q))
+        q->front = earliest(q, q->member.at[m > q->look ? m - q->look : m / 2]);
 }
 
 /* Take in the next `size` transactions: those of each session in order. */
@@ -355,13 +377,14 @@ static void fill_window(struct search *q, uint32_t size)
         const ins_txn t = q->cursor[best];
         q->cursor[best] = ins_script_next(q->s, best, t + 1);
         q->last[best]++;
-        q->rank[t] = (uint32_t)q->member.len;
         ins_vec_u32_push(&q->member, t);
         if (q->member.failed) {
             q->failed = true;
             return;
         }
     }
+    if (is_timed(q))
+        set_front(q);
 }
 
 /* Number the keys that are written in the window, and list their writers. */
@@ -401,32 +424,44 @@ static bool index_writers(struct search *q)
     return true;
 }
 
-/* How many of the first members must all be before member i, by real time where
- * `ended`. */
-static uint32_t members_before(const struct search *q, uint32_t i, bool ended)
+static int compare_ends(const void *a, const void *b, void *context)
 {
-    const struct ins_history *h = q->s->h;
-    if (!ended)
-        return far_below(q, i);
-    uint32_t n = 0;
-    const int64_t begin = h->txn_begin[q->member.at[i]];
-    while (n < i && begin != INS_NO_TIME && q->when[q->member.at[n]] < begin)
-        n++;
-    return n;
+    const struct search *q = context;
+    const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    const int64_t x = q->end[q->member.at[i]], y = q->end[q->member.at[j]];
+    return x != y ? (x < y ? -1 : 1) : (i > j) - (i < j);
 }
 
-/* Two chains of marks: everybody is before his mark in the first, who has ended before
- * that in the second. */
-static void add_marks(struct search *q, uint32_t i)
+/* Must member i run within the front? */
+static bool is_in_front(const struct search *q, uint32_t i)
 {
-    const uint32_t m = (uint32_t)q->member.len;
-    for (uint32_t chain = 0; chain < 1u + q->how.real_time; chain++) {
-        const uint32_t first = (m << q->how.split) + chain * m;
-        const uint32_t n = members_before(q, i, chain == 1);
-        if (chain == 0 || has_end(q->s->h, q->member.at[i]))
-            ins_solver_edge(q->solver, 0, node_commit(q, i), first + i);
-        if (i > 0)
-            ins_solver_edge(q->solver, 0, first + i - 1, first + i);
+    return is_timed(q) ? latest(q, q->member.at[i]) < q->front : i < q->slack;
+}
+
+/* The chain of marks. */
+static void add_marks(struct search *q)
+{
+    const uint32_t m = (uint32_t)q->member.len, first = horizon(q) + 1;
+    ins_free(q->by_end);
+    q->by_end = INS_NEW(uint32_t, m);
+    if (!q->by_end) {
+        q->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < m; i++)
+        q->by_end[i] = i;
+    qsort_r(q->by_end, m, sizeof *q->by_end, compare_ends, q);
+    for (uint32_t j = 0; j < m; j++) {
+        if (q->end[q->member.at[q->by_end[j]]] != INT64_MAX)
+            ins_solver_edge(q->solver, 0, node_commit(q, q->by_end[j]), first + j);
+        if (j > 0)
+            ins_solver_edge(q->solver, 0, first + j - 1, first + j);
+    }
+    for (uint32_t i = 0; i < m; i++) {
+        uint32_t n = 0;
+        while (n < m &&
+               latest(q, q->member.at[q->by_end[n]]) < earliest(q, q->member.at[i]))
+            n++;
         if (n > 0 && !is_past(q, node_begin(q, i)))
             ins_solver_edge(q->solver, 0, first + n - 1, node_begin(q, i));
     }
@@ -445,30 +480,64 @@ static void add_known(struct search *q)
         if (*last != INS_NONE)
             ins_solver_edge(q->solver, 0, node_commit(q, *last), node_begin(q, i));
         *last = i;
-        if (q->s->h->has_times)
-            add_marks(q, i);
-        else if (i < q->slack && !reaches_end(q))
+        if (is_in_front(q, i) && !reaches_end(q))
             ins_solver_edge(q->solver, 0, node_commit(q, i), horizon(q));
     }
+    if (is_timed(q))
+        add_marks(q);
 }
 
 static uint32_t n_nodes(const struct search *q)
 {
-    const uint32_t m = (uint32_t)q->member.len;
-    return (m << q->how.split) + (q->s->h->has_times ? m * (1u + q->how.real_time) : 1);
+    return horizon(q) + 1 + (is_timed(q) ? (uint32_t)q->member.len : 0);
 }
 
-/* Where to start from: the order of ranks, blurred when that has failed. */
+/* About when a step was, in quarters of an end; blurred when that has failed. */
+static int64_t step_time(struct search *q, uint32_t v)
+{
+    const ins_txn t = q->member.at[v >> q->how.split];
+    const int64_t begin = earliest(q, t);
+    const int64_t end = latest(q, t) == INT64_MAX ? begin : latest(q, t);
+    const bool is_commit = q->how.split && (v & 1);
+    const bool at_begin = q->how.split && !is_commit && !q->how.exclusive;
+    const int64_t at = at_begin ? 4 * begin : 2 * (begin + end) + is_commit;
+    const uint32_t blur = (uint32_t)(end - begin) * 4 + 1;
+    return at + (q->level ? (int64_t)ins_rng_below(&q->rng, blur) - blur / 2 : 0);
+}
+
+/* The same of any node. */
+static int64_t node_time(struct search *q, uint32_t v)
+{
+    if (v < horizon(q))
+        return step_time(q, v);
+    if (v > horizon(q)) {
+        const int64_t end = latest(q, q->member.at[q->by_end[v - horizon(q) - 1]]);
+        return end == INT64_MAX ? INT64_MAX : 4 * end + 2;
+    }
+    return reaches_end(q) ? INT64_MAX : 4 * q->front;
+}
+
+/* Where to start from: the order of times, or turns, blurred when that has failed. */
 static void hint(struct search *q)
 {
-    const uint32_t m = (uint32_t)q->member.len, steps = m << q->how.split;
+    const uint32_t m = (uint32_t)q->member.len;
     const uint32_t nodes = n_nodes(q), blur = q->level ? 3 * q->slack / 2 : 1;
     uint32_t *position = INS_NEW(uint32_t, nodes);
-    for (uint32_t v = 0; position && v < nodes; v++)
-        position[v] = v < steps ? (v >> q->how.split) * 3 + (v & q->how.split) +
-                                      ins_rng_below(&q->rng, blur)
-                      : q->s->h->has_times ? (v - steps) % m * 3 + 2
-                                           : 2 * m;
+    const int64_t zero =
+        is_timed(q) ? 4 * earliest(q, q->member.at[0]) - INT32_MAX / 2 : 0;
+    for (uint32_t v = 0; position && v < nodes; v++) {
+        if (is_timed(q)) {
+            const int64_t at = node_time(q, v);
+            position[v] = at <= zero              ? 0
+                          : at - zero > INT32_MAX ? INT32_MAX
+                                                  : (uint32_t)(at - zero);
+        } else {
+            position[v] = v < horizon(q)
+                              ? (v >> q->how.split) * 3 + (v & q->how.split) +
+                                    ins_rng_below(&q->rng, blur)
+                              : 2 * m;
+        }
+    }
     if (position)
         ins_solver_hint_order(q->solver, position);
     else
@@ -476,38 +545,13 @@ static void hint(struct search *q)
     ins_free(position);
 }
 
-/* Reads of ranks below the answer cannot depend on what is beyond the window. */
-static uint32_t closed_below(const struct search *q)
-{
-    const uint32_t m = (uint32_t)q->member.len;
-    return reaches_end(q) || !q->s->h->has_times ? m : far_below(q, m);
-}
-
-/* Nobody whose reads are still open can come before ranks below the answer, by far. */
-static uint32_t front_below(const struct search *q)
-{
-    const uint32_t m = (uint32_t)q->member.len;
-    if (reaches_end(q) || !q->s->h->has_times)
-        return m;
-    const uint32_t front = far_below(q, closed_below(q));
-    return front > q->look ? front - q->look : 0;
-}
-
-/* How many steps are taken over at most: without times, those of `slack` transactions
- * are before the horizon. */
-static uint32_t front_steps(const struct search *q)
-{
-    const uint32_t m =
-        reaches_end(q) || q->s->h->has_times ? (uint32_t)q->member.len : q->slack / 2;
-    return m << q->how.split;
-}
-
 static void build(struct search *q)
 {
     const struct ins_script *s = q->s;
-    const uint32_t m = (uint32_t)q->member.len, closed = closed_below(q);
-    hint(q);
+    const uint32_t m = (uint32_t)q->member.len;
     add_known(q);
+    if (!q->failed)
+        hint(q);
     for (uint32_t i = 0; i < m; i++) {
         const ins_txn t = q->member.at[i];
         q->count_var[i] =
@@ -515,7 +559,7 @@ static void build(struct search *q)
     }
     for (uint32_t i = 0; i < m && !q->failed && !ins_limit_hit(q->limit); i++) {
         const ins_txn t = q->member.at[i];
-        if (q->state[t] == BEGUN || i >= closed)
+        if (q->state[t] == BEGUN)
             continue;
         for (uint32_t r = s->read_off[t]; r < s->read_off[t + 1]; r++)
             add_read(q, i, s->read[r]);
@@ -546,27 +590,33 @@ static void run_step(struct search *q, ins_txn t, bool commits)
         q->current[s->write[w].key] = s->write[w].value;
 }
 
-/* Run the steps of the solver's order up to the first that is not closed. */
+/* The members of the front, whose number is *left, all have run; or without times, a
+ * good part of them. */
+static bool is_taken(const struct search *q, uint32_t left, uint32_t moved)
+{
+    return !reaches_end(q) &&
+           (is_timed(q) ? left == 0 : moved >= (q->slack / 2) << q->how.split);
+}
+
+/* Run the steps of the solver's order up to the horizon, and no more than is wanted. */
 static bool take_front(struct search *q)
 {
     const uint32_t m = (uint32_t)q->member.len, nodes = n_nodes(q);
-    const uint32_t closed = front_below(q), most = front_steps(q);
-    const bool open = !q->s->h->has_times && !reaches_end(q);
     uint32_t *order = INS_NEW(uint32_t, nodes);
     if (!order)
         return false;
     for (uint32_t v = 0; v < nodes; v++)
         order[ins_solver_position(q->solver, v)] = v;
-    uint32_t moved = 0;
-    for (uint32_t at = 0; at < nodes && moved < most; at++) {
+    uint32_t moved = 0, left = 0;
+    for (uint32_t i = 0; i < m; i++)
+        left += is_in_front(q, i);
+    for (uint32_t at = 0; at < nodes && !is_taken(q, left, moved); at++) {
         const uint32_t i = order[at] >> q->how.split;
-        if (open && order[at] == horizon(q))
+        if (order[at] == horizon(q) && !reaches_end(q))
             break;
-        if (i >= m || is_past(q, order[at]))
+        if (order[at] >= horizon(q) || is_past(q, order[at]))
             continue;
         const ins_txn t = q->member.at[i];
-        if (i >= closed)
-            break;
         if (q->state[t] == DONE)
             continue;
         if (q->count_var[i] && !ins_solver_true(q->solver, q->count_var[i])) {
@@ -576,6 +626,7 @@ static bool take_front(struct search *q)
             ins_vec_u32_push(q->step, t << 1 | (q->how.split && commits));
             run_step(q, t, commits);
         }
+        left -= q->state[t] == DONE && is_in_front(q, i);
         moved++;
     }
     ins_free(order);
@@ -598,6 +649,7 @@ static bool solve(struct search *q, uint32_t size)
         ins_solver_budget(q->solver, (uint64_t)TICKS * (1 + q->level));
         struct ins_error err = {0};
         const enum ins_solver_answer a = ins_solver_solve(q->solver, q->limit, &err);
+        q->ticks += ins_solver_stats(q->solver).ticks;
         q->too_hard = a == INS_ANSWER_UNKNOWN;
         ok = !q->failed && a == INS_ANSWER_SAT && take_front(q);
     }
@@ -645,13 +697,13 @@ static void return_to(struct search *q, uint32_t back)
 
 /* After a failure: wider, where the window had no order; without times narrower where
  * it was too hard. */
-static uint32_t next_slack(const struct search *q, uint32_t base)
+static void widen(struct search *q, uint32_t base)
 {
-    if (q->s->undated && !q->too_hard)
-        return base + base * q->level / 2;
-    if (q->s->h->has_times)
-        return base + base * (q->level / 2) / 4;
-    return q->too_hard ? q->slack * 3 / 4 + 2 : q->slack * 5 / 4 + 1;
+    if (!is_timed(q)) {
+        q->slack = q->too_hard ? q->slack * 3 / 4 + 2 : q->slack * 5 / 4 + 1;
+        return;
+    }
+    q->slack = base + base * (q->level / 2) / 4;
 }
 
 /* Without times: so that about six members write each key, and most are used again. */
@@ -670,24 +722,32 @@ static uint32_t free_slack(const struct search *q)
 
 static uint32_t window_size(const struct search *q)
 {
-    if (!q->s->h->has_times)
-        return 2 * q->slack;
-    return 2 * q->slack + q->look + (q->look > 3 * q->slack ? q->look : 3 * q->slack);
+    return is_timed(q) ? 2 * q->look + q->slack : 2 * q->slack;
+}
+
+/* Will it take too long at this rate? */
+static bool is_slow(const struct search *q)
+{
+    const double done = (double)q->step->len, left = (double)q->n_left;
+    const double share = done / (done + left * (1 + q->how.split) + 1);
+    return q->ticks > SOME_TICKS && (double)q->ticks > share * (double)q->most_ticks;
 }
 
 /* Go on from the first `from` steps.  A window without an order: an earlier choice was
- * wrong, or the slack is too small.  Go back, further each time, and come again with
- * more slack until the place is passed; every third time without the times, where they
+ * wrong, or what is known of times is.  Go back, further each time, and come again with
+ * a wider one until the place is passed; every third time without the times, where they
  * are guessed. */
 static bool run_all(struct search *q, uint32_t base, size_t from, uint32_t attempts)
 {
+    const int64_t lead = q->lead, lag = q->lag;
     uint32_t stuck_at = 0;
     q->s = q->dated ? q->dated : q->s;
     q->slack = base;
+    q->ticks = 0;
     q->level = q->n_places = q->first_place = 0;
     run_again(q, from);
     while (q->n_left) {
-        if (q->failed || ins_limit_hit(q->limit))
+        if (q->failed || ins_limit_hit(q->limit) || is_slow(q))
             return false;
         save_place(q);
         if (solve(q, window_size(q))) {
@@ -695,6 +755,8 @@ static bool run_all(struct search *q, uint32_t base, size_t from, uint32_t attem
                 q->level = 0;
                 q->slack = base;
                 q->s = q->dated ? q->dated : q->s;
+                q->lead = lead;
+                q->lag = lag;
             }
             continue;
         }
@@ -705,16 +767,58 @@ static bool run_all(struct search *q, uint32_t base, size_t from, uint32_t attem
         return_to(q, 1 + q->level);
         if (q->dated)
             q->s = q->level % 3 == 0 ? q->dated->undated : q->dated;
-        q->slack = q->dated && q->s != q->dated ? free_slack(q) : next_slack(q, base);
+        const uint32_t more = q->level % 4 == 1 ? 1 : q->level % 4 == 3 ? 2 : 0;
+        q->lead = lead + lead * more / 2;
+        q->lag = lag + lag * more / 2;
+        if (q->dated && q->s != q->dated)
+            q->slack = free_slack(q);
+        else
+            widen(q, base);
     }
     return true;
+}
+
+/* Count times in ends.  Who has no begin may run after the one before it in its
+ * session, who has no end until the next one must. */
+static bool count_ends(struct search *q)
+{
+    const struct ins_history *h = q->s->h;
+    struct ins_timed *by = INS_NEW(struct ins_timed, 2 * (size_t)h->n_txns);
+    q->begin = INS_NEW0(int64_t, h->n_txns);
+    q->end = INS_NEW(int64_t, h->n_txns);
+    const bool ok = by && q->begin && q->end;
+    size_t n = 0;
+    for (ins_txn t = 1; ok && t < h->n_txns; t++) {
+        q->end[t] = INT64_MAX;
+        if (h->txn_begin[t] != INS_NO_TIME)
+            by[n++] = (struct ins_timed){h->txn_begin[t], t << 1};
+        if (q->s->counts[t] && has_end(h, t))
+            by[n++] = (struct ins_timed){h->txn_end[t], t << 1 | 1};
+    }
+    if (ok)
+        ins_timed_sort(by, n);
+    int64_t ended = 0;
+    for (size_t i = 0; ok && i < n; i++)
+        if (by[i].t & 1)
+            q->end[by[i].t >> 1] = ended++;
+        else
+            q->begin[by[i].t >> 1] = ended;
+    ins_free(by);
+    for (uint32_t i = 0; ok && i < h->n_sessions; i++) {
+        const ins_txn first = h->session_first[i], end = h->session_first[i + 1];
+        for (ins_txn t = first + 1; t < end; t++)
+            if (q->begin[t] < q->begin[t - 1])
+                q->begin[t] = q->begin[t - 1];
+        for (ins_txn t = end; t-- > first + 1;)
+            if (q->end[t] < q->end[t - 1])
+                q->end[t - 1] = q->end[t];
+    }
+    return ok;
 }
 
 static bool init(struct search *q)
 {
     const struct ins_history *h = q->s->h;
-    q->rank = INS_NEW0(uint32_t, h->n_txns);
-    q->when = INS_NEW0(int64_t, h->n_txns);
     q->next = INS_NEW(ins_txn, h->n_sessions);
     q->cursor = INS_NEW(ins_txn, h->n_sessions);
     q->last = INS_NEW(uint32_t, h->n_sessions);
@@ -722,21 +826,15 @@ static bool init(struct search *q)
     q->state = INS_NEW(uint8_t, h->n_txns);
     q->key_of = INS_NEW(uint32_t, h->n_keys);
     q->key_stamp = INS_NEW0(uint32_t, h->n_keys);
-    const uint64_t look = ins_script_span(q->s, USES);
-    q->look = look < MOST ? (uint32_t)look : MOST;
-    if ((!h->has_times || q->dated) && q->look < LEAST)
-        q->look = LEAST;
-    if (q->when)
-        fill_ends(q);
-    return q->when && q->rank && q->next && q->cursor && q->last && q->current &&
-           q->state && q->key_of && q->key_stamp;
+    return q->next && q->cursor && q->last && q->current && q->state && q->key_of &&
+           q->key_stamp && (!h->has_times || count_ends(q));
 }
 
 static void release(struct search *q)
 {
-    void *all[] = {q->when,   q->rank,    q->next,      q->cursor,
-                   q->last,   q->current, q->state,     q->writer,
-                   q->key_of, q->key_off, q->key_stamp, q->count_var};
+    void *all[] = {q->begin,   q->end,       q->by_end,   q->next,   q->cursor,
+                   q->last,    q->current,   q->state,    q->writer, q->key_of,
+                   q->key_off, q->key_stamp, q->count_var};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
     ins_vec_u32_release(&q->member);
@@ -744,25 +842,59 @@ static void release(struct search *q)
     ins_number_map_release(&q->pair);
 }
 
+/* Until most keys were used several times, and everybody could have run who could when
+ * the first of them did. */
+static void set_look(struct search *q, uint64_t rounds)
+{
+    const uint64_t uses = ins_script_span(q->s, USES);
+    const uint64_t met = rounds * q->s->h->n_sessions + (uint64_t)(q->lead + q->lag);
+    const uint64_t look = uses > met ? uses : met;
+    q->look = look < MOST ? (uint32_t)look : MOST;
+    if ((!is_timed(q) || q->dated) && q->look < LEAST)
+        q->look = LEAST;
+}
+
+/* A look at times, with which everybody may run so much earlier or later. */
+static bool run_timed(struct search *q, int64_t lead, int64_t lag, uint64_t rounds,
+                      uint32_t attempts)
+{
+    q->lead = lead;
+    q->lag = lag;
+    set_look(q, rounds);
+    return run_all(q, q->s->h->n_sessions, 0, attempts);
+}
+
+/* Times are taken at their word at first.  But a store may show its clients the past,
+ * where nobody promised them real time. */
+static bool search_timed(struct search *q, bool quick)
+{
+    const int64_t round = q->s->h->n_sessions, all = q->s->h->n_txns;
+    if (q->dated)
+        return run_timed(q, round, round, 2, 12);
+    if (run_timed(q, 0, 0, 2, 12) ||
+        (!q->how.real_time &&
+         (run_timed(q, round + 2, 0, 3, 25) || run_timed(q, 2 * round + 4, 0, 3, 25))))
+        return true;
+    if (quick || q->how.real_time)
+        return !quick && run_timed(q, 0, 0, 4, 40);
+    return all <= ONE_WINDOW && run_timed(q, all, all, 0, 2);
+}
+
 bool ins_window_search(const struct ins_script *s, struct ins_steps how, bool quick,
                        struct ins_limit *limit, struct ins_vec_u32 *step)
 {
     struct search q = {.s = s, .how = how, .limit = limit, .step = step};
     q.dated = s->undated ? s : NULL;
+    q.most_ticks = quick ? MOST_TICKS : UINT64_MAX / 2;
     bool found = false;
-    const uint32_t sessions = s->h->n_sessions;
     const size_t from = quick ? step->len : 0;
-    /* guessed times are good for a round or two */
-    const uint32_t rounds = !s->undated ? 1 : sessions < 8 ? 3 : 2;
-    const uint32_t base = ((sessions << how.split) + 2) * rounds;
     q.failed = !init(&q);
-    if (!q.failed && s->h->has_times)
-        /* A small slack is much cheaper, where it is enough. */
-        found = run_all(&q, base, from, s->undated ? 12 : 3) ||
-                (!quick && (run_all(&q, 2 * sessions + 2, 0, 12) ||
-                            run_all(&q, 5 * sessions, 0, 8)));
-    else if (!q.failed)
+    if (!q.failed && s->h->has_times) {
+        found = search_timed(&q, quick);
+    } else if (!q.failed) {
+        set_look(&q, 0);
         found = run_all(&q, free_slack(&q), from, quick ? 3 : 40);
+    }
     release(&q);
     return found && ins_script_runs(s, how, step->at, step->len);
 }

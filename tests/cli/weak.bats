@@ -167,6 +167,20 @@ all_proved() {
     all_proved a:si b:si
 }
 
+# Everybody ran between its begin and its end; in ser perhaps a little earlier.
+@test "few values: recorded times leave little to choose" {
+    local few="--ops 4 --dup 1"
+    # shellcheck disable=SC2086
+    "$INSULA" gen -q --level pc $few --sessions 20 --keys 5 --dup-values 10 --txns 10000 --reads 0.5 --seed 2087 -o a.insulab
+    # shellcheck disable=SC2086
+    "$INSULA" gen -q --level si $few --sessions 20 --keys 5 --dup-values 5 --txns 10000 --reads 0.7 --seed 2107 -o b.insulab
+    # shellcheck disable=SC2086
+    "$INSULA" gen -q --level sser $few --sessions 50 --keys 10 --dup-values 2 --txns 1000 --reads 0.7 --seed 1144 -o c.insulab
+    # shellcheck disable=SC2086
+    "$INSULA" gen -q --level ser $few --sessions 50 --keys 5 --dup-values 10 --txns 3000 --reads 0.9 --seed 3122 -o d.insulab
+    all_proved a:pc b:si c:sser d:ser
+}
+
 # Beside the quick searches, which take long to give up here, a patient one finds a run.
 @test "few values: two searches beside each other" {
     "$INSULA" gen -q --level si --ops 4 --dup 1 --sessions 10 --keys 5 --dup-values 30 --txns 3000 \
