@@ -8,10 +8,9 @@
  *
  * With times each transaction runs between its begin and its end.  They are counted in
  * ends: the third to end could run until then, and who began after two had ended ran
- * after those.  Where a level does not ask for real time the begin may be earlier, by
- * `lead`, and where times are guessed the end later, by `lag`.  A window has whoever
- * could run soonest; reads of those that must run before anybody beyond it are
- * satisfied.
+ * after those.  Where a level does not ask for real time, or times are guessed, the
+ * begin may be earlier, by `lead`.  A window has whoever could run soonest; reads of
+ * those that must run before anybody beyond it are satisfied.
  *
  * Without times sessions are taken to go on side by side from where the run so far has
  * brought them.  That guess is good for a few transactions of each session, however far
@@ -73,14 +72,16 @@ struct search {
     uint8_t *state;    /* by transaction */
     ins_txn *next;     /* by session: the first that is not done */
     uint32_t n_left;   /* transactions that are not done */
-    uint32_t slack;    /* transactions of a front, more or less */
-    uint32_t look;     /* transactions beyond the front */
+    uint32_t slack;    /* transactions of a window, up to the front more or less, */
+    uint32_t look;     /* and beyond it */
     uint64_t ticks, most_ticks;
 
     /* with times, by transaction: how many had ended when it began, and which end is
      * its own, or INT64_MAX */
     int64_t *begin, *end;
-    int64_t lead, lag;
+    int64_t lead;
+    int64_t least_lead; /* as long as nothing has failed */
+    uint64_t rounds;    /* of all sessions to look at beyond the front */
 
     /* the window */
     struct ins_vec_u32 member;          /* transactions, by rank */
@@ -120,11 +121,6 @@ static int64_t earliest(const struct search *q, ins_txn t)
     return q->begin[t] - q->lead;
 }
 
-static int64_t latest(const struct search *q, ins_txn t)
-{
-    return q->end[t] == INT64_MAX ? INT64_MAX : q->end[t] + q->lag;
-}
-
 static bool reaches_end(const struct search *q)
 {
     return q->member.len == q->n_left;
@@ -146,7 +142,7 @@ static bool known_before(const struct search *q, ins_txn a, ins_txn b)
 {
     const uint32_t *session = q->s->h->txn_session;
     return (session[a] == session[b] && a < b) ||
-           (is_timed(q) && latest(q, a) < earliest(q, b));
+           (is_timed(q) && q->end[a] < earliest(q, b));
 }
 
 static uint32_t node_begin(const struct search *q, uint32_t member)
@@ -239,7 +235,7 @@ static void clause_unless_counts(struct search *q, uint32_t m)
 static bool is_closed(const struct search *q, uint32_t m)
 {
     return reaches_end(q) ||
-           (is_timed(q) ? latest(q, q->member.at[m]) < q->outside : m < q->slack);
+           (is_timed(q) ? q->end[q->member.at[m]] < q->outside : m < q->slack);
 }
 
 /* "Member m is behind the horizon", where its reads may be open. */
@@ -435,7 +431,7 @@ static int compare_ends(const void *a, const void *b, void *context)
 /* Must member i run within the front? */
 static bool is_in_front(const struct search *q, uint32_t i)
 {
-    return is_timed(q) ? latest(q, q->member.at[i]) < q->front : i < q->slack;
+    return is_timed(q) ? q->end[q->member.at[i]] < q->front : i < q->slack;
 }
 
 /* The chain of marks. */
@@ -460,7 +456,7 @@ static void add_marks(struct search *q)
     for (uint32_t i = 0; i < m; i++) {
         uint32_t n = 0;
         while (n < m &&
-               latest(q, q->member.at[q->by_end[n]]) < earliest(q, q->member.at[i]))
+               q->end[q->member.at[q->by_end[n]]] < earliest(q, q->member.at[i]))
             n++;
         if (n > 0 && !is_past(q, node_begin(q, i)))
             ins_solver_edge(q->solver, 0, first + n - 1, node_begin(q, i));
@@ -497,7 +493,7 @@ static int64_t step_time(struct search *q, uint32_t v)
 {
     const ins_txn t = q->member.at[v >> q->how.split];
     const int64_t begin = earliest(q, t);
-    const int64_t end = latest(q, t) == INT64_MAX ? begin : latest(q, t);
+    const int64_t end = q->end[t] == INT64_MAX ? begin : q->end[t];
     const bool is_commit = q->how.split && (v & 1);
     const bool at_begin = q->how.split && !is_commit && !q->how.exclusive;
     const int64_t at = at_begin ? 4 * begin : 2 * (begin + end) + is_commit;
@@ -511,7 +507,7 @@ static int64_t node_time(struct search *q, uint32_t v)
     if (v < horizon(q))
         return step_time(q, v);
     if (v > horizon(q)) {
-        const int64_t end = latest(q, q->member.at[q->by_end[v - horizon(q) - 1]]);
+        const int64_t end = q->end[q->member.at[q->by_end[v - horizon(q) - 1]]];
         return end == INT64_MAX ? INT64_MAX : 4 * end + 2;
     }
     return reaches_end(q) ? INT64_MAX : 4 * q->front;
@@ -695,15 +691,12 @@ static void return_to(struct search *q, uint32_t back)
     run_again(q, q->place[q->n_places % N_PLACES]);
 }
 
-/* After a failure: wider, where the window had no order; without times narrower where
- * it was too hard. */
-static void widen(struct search *q, uint32_t base)
+/* In how many transactions most keys are used several times. */
+static uint32_t next_uses(const struct search *q)
 {
-    if (!is_timed(q)) {
-        q->slack = q->too_hard ? q->slack * 3 / 4 + 2 : q->slack * 5 / 4 + 1;
-        return;
-    }
-    q->slack = base + base * (q->level / 2) / 4;
+    const uint64_t uses = ins_script_span(q->s, USES);
+    const uint64_t least = !is_timed(q) || q->dated ? LEAST : 0;
+    return (uint32_t)(uses < least ? least : uses < MOST ? uses : MOST);
 }
 
 /* Without times: so that about six members write each key, and most are used again. */
@@ -717,12 +710,55 @@ static uint32_t free_slack(const struct search *q)
     const uint32_t slack = (uint32_t)(members < least  ? least
                                       : members > most ? most
                                                        : members);
-    return slack > q->look ? slack : q->look;
+    const uint32_t look = next_uses(q);
+    return slack > look ? slack : look;
 }
 
 static uint32_t window_size(const struct search *q)
 {
-    return is_timed(q) ? 2 * q->look + q->slack : 2 * q->slack;
+    return is_timed(q) ? q->look + q->slack : 2 * q->slack;
+}
+
+/* How large windows are where times are recorded: so that everybody is in it who could
+ * run when the first one beyond the front did.  Where one failed the reason may be a
+ * choice before it, or the past that somebody was shown: so both are tried in turn. */
+static void set_recorded(struct search *q)
+{
+    const uint32_t round = q->s->h->n_sessions, uses = next_uses(q);
+    const uint64_t met = q->rounds * round + (uint64_t)q->least_lead;
+    q->lead = q->least_lead;
+    if (q->level % 2)
+        q->lead += q->least_lead * (q->level % 4 + 1) / 4;
+    q->look = met < uses ? uses : met < MOST ? (uint32_t)met : MOST;
+    q->slack = q->look + round + round * (q->level / 2) / 4;
+}
+
+/* The same where they are guessed: the more often that failed, the less is believed. */
+static void set_guessed(struct search *q)
+{
+    const uint32_t uses = next_uses(q);
+    q->lead = q->least_lead + q->least_lead * q->level / 2;
+    const uint32_t lead = (uint32_t)q->lead;
+    q->look = uses + lead;
+    q->slack = lead + (uses < 3 * lead ? 3 * lead : uses);
+}
+
+/* At the same place something else is tried each time; every third time without the
+ * times, where they are guessed, and there narrower where a window was too hard, wider
+ * where it had no order. */
+static void set_level(struct search *q, uint32_t level)
+{
+    q->level = level;
+    if (q->dated)
+        q->s = level && level % 3 == 0 ? q->dated->undated : q->dated;
+    if (q->dated && is_timed(q))
+        set_guessed(q);
+    else if (is_timed(q))
+        set_recorded(q);
+    else if (!level || q->dated)
+        q->slack = free_slack(q);
+    else
+        q->slack = q->too_hard ? q->slack * 3 / 4 + 2 : q->slack * 5 / 4 + 1;
 }
 
 /* Will it take too long at this rate? */
@@ -734,52 +770,36 @@ static bool is_slow(const struct search *q)
 }
 
 /* Go on from the first `from` steps.  A window without an order: an earlier choice was
- * wrong, or what is known of times is.  Go back, further each time, and come again with
- * a wider one until the place is passed; every third time without the times, where they
- * are guessed. */
-static bool run_all(struct search *q, uint32_t base, size_t from, uint32_t attempts)
+ * wrong, or what is known of times is.  Go back, further each time, and come again in
+ * another way until the place is passed. */
+static bool run_all(struct search *q, size_t from, uint32_t attempts)
 {
-    const int64_t lead = q->lead, lag = q->lag;
     uint32_t stuck_at = 0;
-    q->s = q->dated ? q->dated : q->s;
-    q->slack = base;
     q->ticks = 0;
-    q->level = q->n_places = q->first_place = 0;
+    q->n_places = q->first_place = 0;
+    set_level(q, 0);
     run_again(q, from);
     while (q->n_left) {
         if (q->failed || ins_limit_hit(q->limit) || is_slow(q))
             return false;
         save_place(q);
         if (solve(q, window_size(q))) {
-            if (q->level > 0 && q->step->len > stuck_at) {
-                q->level = 0;
-                q->slack = base;
-                q->s = q->dated ? q->dated : q->s;
-                q->lead = lead;
-                q->lag = lag;
-            }
+            if (q->level > 0 && q->step->len > stuck_at)
+                set_level(q, 0);
             continue;
         }
-        if (++q->level > attempts)
+        if (q->level == attempts)
             return false;
         if (q->step->len > stuck_at)
             stuck_at = (uint32_t)q->step->len;
-        return_to(q, 1 + q->level);
-        if (q->dated)
-            q->s = q->level % 3 == 0 ? q->dated->undated : q->dated;
-        const uint32_t more = q->level % 4 == 1 ? 1 : q->level % 4 == 3 ? 2 : 0;
-        q->lead = lead + lead * more / 2;
-        q->lag = lag + lag * more / 2;
-        if (q->dated && q->s != q->dated)
-            q->slack = free_slack(q);
-        else
-            widen(q, base);
+        return_to(q, 2 + q->level);
+        set_level(q, q->level + 1);
     }
     return true;
 }
 
 /* Count times in ends.  Who has no begin may run after the one before it in its
- * session, who has no end until the next one must. */
+ * session, who has no end until the next one must.  Guessed times are points. */
 static bool count_ends(struct search *q)
 {
     const struct ins_history *h = q->s->h;
@@ -812,6 +832,9 @@ static bool count_ends(struct search *q)
         for (ins_txn t = end; t-- > first + 1;)
             if (q->end[t] < q->end[t - 1])
                 q->end[t - 1] = q->end[t];
+        for (ins_txn t = first; q->dated && t < end; t++)
+            if (q->end[t] != INT64_MAX)
+                q->begin[t] = q->end[t];
     }
     return ok;
 }
@@ -842,42 +865,30 @@ static void release(struct search *q)
     ins_number_map_release(&q->pair);
 }
 
-/* Until most keys were used several times, and everybody could have run who could when
- * the first of them did. */
-static void set_look(struct search *q, uint64_t rounds)
-{
-    const uint64_t uses = ins_script_span(q->s, USES);
-    const uint64_t met = rounds * q->s->h->n_sessions + (uint64_t)(q->lead + q->lag);
-    const uint64_t look = uses > met ? uses : met;
-    q->look = look < MOST ? (uint32_t)look : MOST;
-    if ((!is_timed(q) || q->dated) && q->look < LEAST)
-        q->look = LEAST;
-}
-
-/* A look at times, with which everybody may run so much earlier or later. */
-static bool run_timed(struct search *q, int64_t lead, int64_t lag, uint64_t rounds,
+/* Everybody may have run so much before it began. */
+static bool run_timed(struct search *q, int64_t lead, uint64_t rounds,
                       uint32_t attempts)
 {
-    q->lead = lead;
-    q->lag = lag;
-    set_look(q, rounds);
-    return run_all(q, q->s->h->n_sessions, 0, attempts);
+    q->least_lead = lead;
+    q->rounds = rounds;
+    return run_all(q, 0, attempts);
 }
 
 /* Times are taken at their word at first.  But a store may show its clients the past,
- * where nobody promised them real time. */
+ * where nobody promised them real time; and guessed ones are good for a round or two.
+ */
 static bool search_timed(struct search *q, bool quick)
 {
     const int64_t round = q->s->h->n_sessions, all = q->s->h->n_txns;
     if (q->dated)
-        return run_timed(q, round, round, 2, 12);
-    if (run_timed(q, 0, 0, 2, 12) ||
+        return run_timed(q, ((round << q->how.split) + 2) * (round < 8 ? 3 : 2), 0, 12);
+    if (run_timed(q, 0, 2, 12) ||
         (!q->how.real_time &&
-         (run_timed(q, round + 2, 0, 3, 25) || run_timed(q, 2 * round + 4, 0, 3, 25))))
+         (run_timed(q, round + 2, 3, 25) || run_timed(q, 2 * round + 4, 3, 25))))
         return true;
     if (quick || q->how.real_time)
-        return !quick && run_timed(q, 0, 0, 4, 40);
-    return all <= ONE_WINDOW && run_timed(q, all, all, 0, 2);
+        return !quick && run_timed(q, 0, 4, 40);
+    return all <= ONE_WINDOW && run_timed(q, all, 0, 2);
 }
 
 bool ins_window_search(const struct ins_script *s, struct ins_steps how, bool quick,
@@ -885,15 +896,15 @@ bool ins_window_search(const struct ins_script *s, struct ins_steps how, bool qu
 {
     struct search q = {.s = s, .how = how, .limit = limit, .step = step};
     q.dated = s->undated ? s : NULL;
-    q.most_ticks = quick ? MOST_TICKS : UINT64_MAX / 2;
+    q.most_ticks =
+        quick && s->h->has_times && !s->undated ? MOST_TICKS : UINT64_MAX / 2;
     bool found = false;
     const size_t from = quick ? step->len : 0;
     q.failed = !init(&q);
     if (!q.failed && s->h->has_times) {
         found = search_timed(&q, quick);
     } else if (!q.failed) {
-        set_look(&q, 0);
-        found = run_all(&q, free_slack(&q), from, quick ? 3 : 40);
+        found = run_all(&q, from, quick ? 3 : 40);
     }
     release(&q);
     return found && ins_script_runs(s, how, step->at, step->len);
