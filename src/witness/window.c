@@ -34,6 +34,7 @@
 
 #include "base/map.h"
 #include "base/rng.h"
+#include "history/ends.h"
 #include "solver/solver.h"
 
 #include <stdlib.h>
@@ -76,9 +77,7 @@ struct search {
     uint32_t look;     /* and beyond it */
     uint64_t ticks, most_ticks;
 
-    /* with times, by transaction: how many had ended when it began, and which end is
-     * its own, or INT64_MAX */
-    int64_t *begin, *end;
+    struct ins_ends ends; /* with times; where they are guessed, points */
     int64_t lead;
     int64_t least_lead; /* as long as nothing has failed */
     uint64_t rounds;    /* of all sessions to look at beyond the front */
@@ -118,7 +117,7 @@ static bool is_timed(const struct search *q)
 
 static int64_t earliest(const struct search *q, ins_txn t)
 {
-    return q->begin[t] - q->lead;
+    return q->ends.begin[t] - q->lead;
 }
 
 static bool reaches_end(const struct search *q)
@@ -132,17 +131,11 @@ static uint32_t horizon(const struct search *q)
     return (uint32_t)q->member.len << q->how.split;
 }
 
-/* Did t end, as far as anybody knows? */
-static bool has_end(const struct ins_history *h, ins_txn t)
-{
-    return h->txn_status[t] == INS_COMMITTED && h->txn_end[t] != INS_NO_TIME;
-}
-
 static bool known_before(const struct search *q, ins_txn a, ins_txn b)
 {
     const uint32_t *session = q->s->h->txn_session;
     return (session[a] == session[b] && a < b) ||
-           (is_timed(q) && q->end[a] < earliest(q, b));
+           (is_timed(q) && q->ends.end[a] < earliest(q, b));
 }
 
 static uint32_t node_begin(const struct search *q, uint32_t member)
@@ -235,7 +228,7 @@ static void clause_unless_counts(struct search *q, uint32_t m)
 static bool is_closed(const struct search *q, uint32_t m)
 {
     return reaches_end(q) ||
-           (is_timed(q) ? q->end[q->member.at[m]] < q->outside : m < q->slack);
+           (is_timed(q) ? q->ends.end[q->member.at[m]] < q->outside : m < q->slack);
 }
 
 /* "Member m is behind the horizon", where its reads may be open. */
@@ -330,7 +323,7 @@ static int64_t expected(const struct search *q, uint32_t session, ins_txn t,
     if (q->state[t] == BEGUN)
         return INT64_MIN;
     if (h->has_times)
-        return q->begin[t];
+        return q->ends.begin[t];
     const uint32_t n = h->session_first[session + 1] - h->session_first[session];
     return ((2 * (int64_t)ahead + 1) << 32) / n;
 }
@@ -424,14 +417,14 @@ static int compare_ends(const void *a, const void *b, void *context)
 {
     const struct search *q = context;
     const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    const int64_t x = q->end[q->member.at[i]], y = q->end[q->member.at[j]];
+    const int64_t x = q->ends.end[q->member.at[i]], y = q->ends.end[q->member.at[j]];
     return x != y ? (x < y ? -1 : 1) : (i > j) - (i < j);
 }
 
 /* Must member i run within the front? */
 static bool is_in_front(const struct search *q, uint32_t i)
 {
-    return is_timed(q) ? q->end[q->member.at[i]] < q->front : i < q->slack;
+    return is_timed(q) ? q->ends.end[q->member.at[i]] < q->front : i < q->slack;
 }
 
 /* The chain of marks. */
@@ -448,7 +441,7 @@ static void add_marks(struct search *q)
         q->by_end[i] = i;
     qsort_r(q->by_end, m, sizeof *q->by_end, compare_ends, q);
     for (uint32_t j = 0; j < m; j++) {
-        if (q->end[q->member.at[q->by_end[j]]] != INT64_MAX)
+        if (q->ends.end[q->member.at[q->by_end[j]]] != INT64_MAX)
             ins_solver_edge(q->solver, 0, node_commit(q, q->by_end[j]), first + j);
         if (j > 0)
             ins_solver_edge(q->solver, 0, first + j - 1, first + j);
@@ -456,7 +449,7 @@ static void add_marks(struct search *q)
     for (uint32_t i = 0; i < m; i++) {
         uint32_t n = 0;
         while (n < m &&
-               q->end[q->member.at[q->by_end[n]]] < earliest(q, q->member.at[i]))
+               q->ends.end[q->member.at[q->by_end[n]]] < earliest(q, q->member.at[i]))
             n++;
         if (n > 0 && !is_past(q, node_begin(q, i)))
             ins_solver_edge(q->solver, 0, first + n - 1, node_begin(q, i));
@@ -493,7 +486,7 @@ static int64_t step_time(struct search *q, uint32_t v)
 {
     const ins_txn t = q->member.at[v >> q->how.split];
     const int64_t begin = earliest(q, t);
-    const int64_t end = q->end[t] == INT64_MAX ? begin : q->end[t];
+    const int64_t end = q->ends.end[t] == INT64_MAX ? begin : q->ends.end[t];
     const bool is_commit = q->how.split && (v & 1);
     const bool at_begin = q->how.split && !is_commit && !q->how.exclusive;
     const int64_t at = at_begin ? 4 * begin : 2 * (begin + end) + is_commit;
@@ -507,7 +500,7 @@ static int64_t node_time(struct search *q, uint32_t v)
     if (v < horizon(q))
         return step_time(q, v);
     if (v > horizon(q)) {
-        const int64_t end = q->end[q->member.at[q->by_end[v - horizon(q) - 1]]];
+        const int64_t end = q->ends.end[q->member.at[q->by_end[v - horizon(q) - 1]]];
         return end == INT64_MAX ? INT64_MAX : 4 * end + 2;
     }
     return reaches_end(q) ? INT64_MAX : 4 * q->front;
@@ -798,45 +791,15 @@ static bool run_all(struct search *q, size_t from, uint32_t attempts)
     return true;
 }
 
-/* Count times in ends.  Who has no begin may run after the one before it in its
- * session, who has no end until the next one must.  Guessed times are points. */
 static bool count_ends(struct search *q)
 {
     const struct ins_history *h = q->s->h;
-    struct ins_timed *by = INS_NEW(struct ins_timed, 2 * (size_t)h->n_txns);
-    q->begin = INS_NEW0(int64_t, h->n_txns);
-    q->end = INS_NEW(int64_t, h->n_txns);
-    const bool ok = by && q->begin && q->end;
-    size_t n = 0;
-    for (ins_txn t = 1; ok && t < h->n_txns; t++) {
-        q->end[t] = INT64_MAX;
-        if (h->txn_begin[t] != INS_NO_TIME)
-            by[n++] = (struct ins_timed){h->txn_begin[t], t << 1};
-        if (q->s->counts[t] && has_end(h, t))
-            by[n++] = (struct ins_timed){h->txn_end[t], t << 1 | 1};
-    }
-    if (ok)
-        ins_timed_sort(by, n);
-    int64_t ended = 0;
-    for (size_t i = 0; ok && i < n; i++)
-        if (by[i].t & 1)
-            q->end[by[i].t >> 1] = ended++;
-        else
-            q->begin[by[i].t >> 1] = ended;
-    ins_free(by);
-    for (uint32_t i = 0; ok && i < h->n_sessions; i++) {
-        const ins_txn first = h->session_first[i], end = h->session_first[i + 1];
-        for (ins_txn t = first + 1; t < end; t++)
-            if (q->begin[t] < q->begin[t - 1])
-                q->begin[t] = q->begin[t - 1];
-        for (ins_txn t = end; t-- > first + 1;)
-            if (q->end[t] < q->end[t - 1])
-                q->end[t - 1] = q->end[t];
-        for (ins_txn t = first; q->dated && t < end; t++)
-            if (q->end[t] != INT64_MAX)
-                q->begin[t] = q->end[t];
-    }
-    return ok;
+    if (!ins_ends_init(&q->ends, h))
+        return false;
+    for (ins_txn t = 1; q->dated && t < h->n_txns; t++)
+        if (q->ends.end[t] != INT64_MAX)
+            q->ends.begin[t] = q->ends.end[t];
+    return true;
 }
 
 static bool init(struct search *q)
@@ -855,11 +818,12 @@ static bool init(struct search *q)
 
 static void release(struct search *q)
 {
-    void *all[] = {q->begin,   q->end,       q->by_end,   q->next,   q->cursor,
-                   q->last,    q->current,   q->state,    q->writer, q->key_of,
+    void *all[] = {q->by_end,  q->next,      q->cursor,   q->last,
+                   q->current, q->state,     q->writer,   q->key_of,
                    q->key_off, q->key_stamp, q->count_var};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
+    ins_ends_release(&q->ends);
     ins_vec_u32_release(&q->member);
     ins_vec_u32_release(&q->pair_var);
     ins_number_map_release(&q->pair);
