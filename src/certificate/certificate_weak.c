@@ -52,7 +52,7 @@ void ins_certificate_choices(struct ins_certificate *c, const struct ins_engine 
 {
     ins_certificate_head(c, e->level, "pass");
     for (uint32_t r = 0; r < e->n_reads; r++)
-        if ((e->read_from[r] == INS_FROM_AMBIGUOUS || e->h->n_joint) &&
+        if ((e->h->n_ambiguous || e->h->n_joint) &&
             ins_engine_counts(e, e->read_txn[r]))
             put_choice(c, e, r, ins_ver_txn(e, source[r]));
     ins_buf_text(&c->text, "order");

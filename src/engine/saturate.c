@@ -43,6 +43,7 @@ struct round {
     bool cyclic;       /* a link was added that closes a cycle */
     bool stale;        /* a link was added against the order */
     bool last;         /* these clocks stay */
+    uint8_t *resolved; /* by key: some read of it was, in this round */
     uint64_t added;
 };
 
@@ -463,7 +464,6 @@ static void look_again(struct round *q, uint32_t node)
 static void resolve(struct round *q, uint32_t r, uint32_t v)
 {
     struct ins_engine *e = q->e;
-    const ins_key k = ins_ver_key(e, v);
     if (ins_engine_resolve(e, r, v)) {
         q->stale = true; /* reads of transactions that were optional are edges now */
         for (uint32_t u = 0; u < e->n_nodes; u++)
@@ -473,8 +473,7 @@ static void resolve(struct round *q, uint32_t r, uint32_t v)
     q->added++;
     const uint32_t begin = ins_begin_node(e, e->read_txn[r]);
     look_again(q, begin);
-    for (uint32_t u = e->key_ver[k]; u < e->key_ver[k + 1]; u++)
-        look_again(q, ins_commit_node(e, e->ver_txn[u]));
+    q->resolved[ins_ver_key(e, v)] = 1;
     if (v < e->n_vers)
         q->stale |= e->pos[ins_commit_node(e, e->ver_txn[v])] > e->pos[begin];
 }
@@ -501,6 +500,11 @@ static void narrow(struct round *q)
             resolve(q, r, cand[0]);
         else if (!e->open_live[i])
             e->contradiction = true;
+    }
+    for (ins_key k = 0; k < e->h->n_keys; k++) {
+        for (uint32_t u = e->key_ver[k]; q->resolved[k] && u < e->key_ver[k + 1]; u++)
+            look_again(q, ins_commit_node(e, e->ver_txn[u]));
+        q->resolved[k] = 0;
     }
 }
 
@@ -562,13 +566,14 @@ static enum ins_found saturate(struct ins_engine *e, bool last,
     q.n_passed = INS_NEW(uint32_t, e->h->n_keys);
     q.found = INS_NEW(uint32_t, (size_t)e->n_chains + 2);
     q.now = INS_NEW(uint32_t, e->n_chains);
+    q.resolved = INS_NEW0(uint8_t, e->h->n_keys);
     q.again = INS_NEW(uint8_t, e->n_nodes);
     q.met = INS_NEW0(uint8_t, e->n_nodes);
     q.moved = INS_NEW0(uint64_t, e->n_nodes);
     q.joined = INS_NEW0(uint64_t, e->n_nodes);
     enum ins_found f = INS_FOUND_LIMIT;
-    if (e->clock && q.passed && q.n_passed && q.found && q.now && q.again && q.met &&
-        q.moved && q.joined) {
+    if (e->clock && q.resolved && q.passed && q.n_passed && q.found && q.now &&
+        q.again && q.met && q.moved && q.joined) {
         memset(q.again, 1, e->n_nodes);
         for (uint32_t v = ins_begin_node(e, 1); v < e->n_txn_nodes; v++) {
             const uint32_t c = ins_chain_of(e, ins_node_txn(e, v));
@@ -581,6 +586,7 @@ static enum ins_found saturate(struct ins_engine *e, bool last,
     ins_free(q.n_passed);
     ins_free(q.found);
     ins_free(q.now);
+    ins_free(q.resolved);
     ins_free(q.again);
     ins_free(q.met);
     ins_free(q.moved);

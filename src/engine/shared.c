@@ -14,7 +14,7 @@ static bool stop(struct ins_shared *x, uint64_t i)
 }
 
 /* Does t count, or may it? */
-static bool present(const struct ins_shared *x, ins_txn t)
+bool ins_shared_present(const struct ins_shared *x, ins_txn t)
 {
     return t != INS_INIT && (ins_counted(x->h, t) || x->optional[t]);
 }
@@ -174,7 +174,7 @@ static bool fill_placed(struct ins_shared *x)
     if (!x->key_placed || !h->has_lists || (!h->has_open_lists && !x->has_optional))
         return x->key_placed != NULL;
     for (ins_txn t = 1; t < h->n_txns; t++) {
-        if (!present(x, t))
+        if (!ins_shared_present(x, t))
             continue;
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
             const uint32_t from = h->op_from[op];
@@ -206,7 +206,7 @@ static bool fill_versions(struct ins_shared *x)
     for (ins_txn t = 1; t < h->n_txns; t++) {
         if (stop(x, t))
             return false;
-        if (!present(x, t))
+        if (!ins_shared_present(x, t))
             continue;
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
             if (final_write(h, op)) {
@@ -228,7 +228,7 @@ static bool fill_versions(struct ins_shared *x)
     for (ins_txn t = 1; t < h->n_txns; t++) {
         if (stop(x, t))
             return false;
-        if (!present(x, t))
+        if (!ins_shared_present(x, t))
             continue;
         for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
             if (final_write(h, op)) {
@@ -403,7 +403,7 @@ static bool fill_reads(struct ins_shared *x)
         x->read_off[0] = 0;
         for (ins_txn t = 0; t < h->n_txns && !stop(x, t); t++) {
             x->read_off[t] = x->n_reads;
-            if (present(x, t) && !(x->ignored && x->ignored[t]))
+            if (ins_shared_present(x, t) && !(x->ignored && x->ignored[t]))
                 reads_of(x, t, seen, known);
         }
         x->read_off[h->n_txns] = x->n_reads;
@@ -438,9 +438,11 @@ static bool candidates_of(struct ins_shared *x, uint32_t read, struct ins_vec_u3
     uint32_t count;
     const ins_txn *cand = ins_shared_candidates(x, read, &count);
     const ins_key k = ins_op_key(x->h, x->read_op[read]);
+    if (x->near)
+        return ins_near_candidates(x, read, cand, count, out);
     for (uint32_t i = 0; i < count; i++) {
         if (cand[i] == x->read_txn[read] ||
-            (cand[i] != INS_INIT && !present(x, cand[i])))
+            (cand[i] != INS_INIT && !ins_shared_present(x, cand[i])))
             continue;
         const uint32_t v = ins_shared_version(x, k, cand[i]);
         if (v != INS_NONE)
@@ -502,6 +504,14 @@ static void find_all_versions(struct ins_shared *x)
         x->failed |= part[i].stopped;
 }
 
+/* Of all candidates one is likely. */
+static void take_near(struct ins_shared *x, uint32_t r, uint32_t version)
+{
+    x->read_ver[r] = version;
+    x->read_from[r] = version < x->n_vers ? x->ver_txn[version] : INS_INIT;
+    attach_reader(x, r);
+}
+
 static bool resolve_reads(struct ins_shared *x)
 {
     enum { AHEAD = 16 };
@@ -525,9 +535,16 @@ static bool resolve_reads(struct ins_shared *x)
         x->open_read[n] = r;
         if (!candidates_of(x, r, &cand))
             break;
-        x->open_live[n] = (uint32_t)cand.len - x->open_off[n];
+        const uint32_t count = (uint32_t)cand.len - x->open_off[n];
+        if (x->near && count == 1) {
+            cand.len--;
+            take_near(x, r, cand.at[cand.len]);
+            continue;
+        }
+        x->open_live[n] = count;
         x->open_off[++n] = (uint32_t)cand.len;
     }
+    x->n_open_read = n;
     x->open_cand = cand.at;
     return !cand.failed && !x->failed;
 }
@@ -550,7 +567,7 @@ static void shared_free(struct ins_shared *x)
                    x->group_ver,  x->group_chain, x->read_off,  x->read_op,
                    x->read_txn,   x->read_from,   x->read_ver,  x->read_next,
                    x->ver_reader, x->open_read,   x->open_off,  x->open_live,
-                   x->open_cand};
+                   x->open_cand,  x->over,        x->near_ver,  x->near_len};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
     ins_free(x);
@@ -563,7 +580,7 @@ static bool fill(struct ins_shared *x)
         return false;
     find_optional(x);
     return !x->failed && fill_placed(x) && fill_versions(x) && fill_groups(x) &&
-           fill_reads(x) && resolve_reads(x);
+           fill_reads(x) && (!x->near || ins_near_init(x)) && resolve_reads(x);
 }
 
 static struct ins_shared *shared_new(const struct ins_shared_set *all,
@@ -581,6 +598,7 @@ static struct ins_shared *shared_new(const struct ins_shared_set *all,
         x->repeatable = m->repeatable;
         x->items = m->items;
         x->ignored = all->ignored;
+        x->near = all->near;
         x->threads = all->threads;
         if (fill(x))
             return x;

@@ -8,8 +8,17 @@
 #define INS_SHARED_H
 
 #include "base/limit.h"
+#include "base/vec.h"
 #include "history/history.h"
 #include "level/level.h"
+
+struct ins_ends;
+
+/* Which candidates of a read are left: those that are likely by time, see near.c. */
+struct ins_near {
+    const struct ins_ends *ends;
+    int64_t lag; /* ends */
+};
 
 struct ins_shared {
     const struct ins_history *h;
@@ -18,6 +27,12 @@ struct ins_shared {
     bool failed;
     bool own_reads, repeatable, items; /* as in the model of its levels */
     const uint8_t *ignored;            /* as in the set */
+    const struct ins_near *near;
+    /* near: by version, the first end of who surely overwrote it; and by place in
+     * h->group_txn, the versions of a group by the ends of their writers, once they are
+     * needed: near_len[its first place] of them, INS_NONE before that */
+    int64_t *over, longest;
+    uint32_t *near_ver, *near_len;
 
     /* Transactions that may or may not have committed, and that matter. */
     uint8_t *optional;
@@ -59,6 +74,7 @@ struct ins_shared_set {
     struct ins_shared *items;
     const uint8_t *ignored; /* by transaction: its reads are left out; NULL: of none.
                              * For guesses, not for verdicts. */
+    const struct ins_near *near; /* or NULL.  For passes, not for failures. */
 };
 
 /* The one for levels of this model, built when it is asked for first.  NULL with *err:
@@ -72,6 +88,15 @@ void ins_shared_release(struct ins_shared_set *all);
 /* The version of key k that t writes, or INS_NONE; the initial one for transaction 0.
  */
 uint32_t ins_shared_version(const struct ins_shared *x, ins_key k, ins_txn t);
+
+/* Does t count, or may it? */
+bool ins_shared_present(const struct ins_shared *x, ins_txn t);
+
+/* near.c, when versions are known. */
+bool ins_near_init(struct ins_shared *x);
+/* The likely ones of these: versions, behind those that are in *out. */
+bool ins_near_candidates(struct ins_shared *x, uint32_t read, const ins_txn *cand,
+                         uint32_t count, struct ins_vec_u32 *out);
 
 /* Whom a read among several versions may be from, its own transaction perhaps among
  * them: what all reads of its key there have in common, where they must agree. */

@@ -181,6 +181,13 @@ all_proved() {
     all_proved a:pc b:si c:sser d:ser
 }
 
+# Of the writers of a value few are near in time: the engine has little to choose then.
+@test "few values: whom a read is from, by recorded times" {
+    "$INSULA" gen -q --level psi --ops 4 --dup 1 --sessions 20 --keys 30 --dup-values 30 --txns 10000 \
+        --reads 0.5 --seed 1064 -o a.insulab
+    all_proved a:psi
+}
+
 # Beside the quick searches, which take long to give up here, a patient one finds a run.
 @test "few values: two searches beside each other" {
     "$INSULA" gen -q --level si --ops 4 --dup 1 --sessions 10 --keys 5 --dup-values 30 --txns 3000 \
