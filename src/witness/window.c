@@ -486,7 +486,8 @@ static int64_t step_time(struct search *q, uint32_t v)
 {
     const ins_txn t = q->member.at[v >> q->how.split];
     const int64_t begin = earliest(q, t);
-    const int64_t end = q->ends.end[t] == INT64_MAX ? begin : q->ends.end[t];
+    const int64_t last = q->ends.end[t];
+    const int64_t end = last == INT64_MAX || last < begin ? begin : last;
     const bool is_commit = q->how.split && (v & 1);
     const bool at_begin = q->how.split && !is_commit && !q->how.exclusive;
     const int64_t at = at_begin ? 4 * begin : 2 * (begin + end) + is_commit;
@@ -865,11 +866,9 @@ bool ins_window_search(const struct ins_script *s, struct ins_steps how, bool qu
     bool found = false;
     const size_t from = quick ? step->len : 0;
     q.failed = !init(&q);
-    if (!q.failed && s->h->has_times) {
-        found = search_timed(&q, quick);
-    } else if (!q.failed) {
-        found = run_all(&q, from, quick ? 3 : 40);
-    }
+    if (!q.failed)
+        found = s->h->has_times ? search_timed(&q, quick)
+                                : run_all(&q, from, quick ? 3 : 40);
     release(&q);
     return found && ins_script_runs(s, how, step->at, step->len);
 }
