@@ -229,7 +229,7 @@ static bool decide_near(const struct ins_history *h, enum ins_level level,
 {
     const int64_t start = ins_now_ns();
     struct ins_ends ends = {0};
-    const struct ins_near near = {&ends, NEAR_LAG};
+    const struct ins_nearby near = {&ends, NEAR_LAG};
     struct ins_shared_set shared = {.threads = o->threads, .near = &near};
     struct job j = {.o = o, .r = r, .effort = SOME_SEARCH, .near = true};
     struct ins_error err = {0};

@@ -15,7 +15,7 @@
 struct ins_ends;
 
 /* Which candidates of a read are left: those that are likely by time, see near.c. */
-struct ins_near {
+struct ins_nearby {
     const struct ins_ends *ends;
     int64_t lag; /* ends */
 };
@@ -27,7 +27,7 @@ struct ins_shared {
     bool failed;
     bool own_reads, repeatable, items; /* as in the model of its levels */
     const uint8_t *ignored;            /* as in the set */
-    const struct ins_near *near;
+    const struct ins_nearby *near;
     /* near: by version, the first end of who surely overwrote it; and by place in
      * h->group_txn, the versions of a group by the ends of their writers, once they are
      * needed: near_len[its first place] of them, INS_NONE before that */
@@ -74,7 +74,7 @@ struct ins_shared_set {
     struct ins_shared *items;
     const uint8_t *ignored; /* by transaction: its reads are left out; NULL: of none.
                              * For guesses, not for verdicts. */
-    const struct ins_near *near; /* or NULL.  For passes, not for failures. */
+    const struct ins_nearby *near; /* or NULL.  For passes, not for failures. */
 };
 
 /* The one for levels of this model, built when it is asked for first.  NULL with *err:
