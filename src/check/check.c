@@ -346,7 +346,8 @@ static const char *stop_reason(struct run *c)
     return copy ? memcpy(copy, c->err->text, n) : "stopped";
 }
 
-/* A failed level decides those that imply it; limits leave the rest unknown. */
+/* A failed level decides those that imply it, and one that passed those that it
+ * implies; limits leave the rest unknown. */
 static void conclude(struct run *c)
 {
     struct ins_certificate *cert =
@@ -359,6 +360,15 @@ static void conclude(struct run *c)
             c->r->level[up].verdict = INS_FAIL;
             c->r->level[up].kinds |= c->r->level[l].kinds;
         }
+    }
+    const ins_levels passed = ins_result_with(c->r, INS_PASS);
+    INS_EACH_LEVEL(l, passed) {
+        const ins_levels below = ins_level_below(l) & ~passed;
+        INS_EACH_LEVEL(down, below)
+            if (c->r->level[down].verdict != INS_FAIL) {
+                c->r->level[down].verdict = INS_PASS;
+                c->r->level[down].why = NULL;
+            }
     }
     if (cert)
         ins_certificate_complete(cert, c->h, c->r, c->asked);

@@ -113,8 +113,24 @@ static void sort_group(struct ins_shared *x, ins_key k, const ins_txn *cand,
     x->near_len[first] = n;
 }
 
+/* The first of these versions whose writer's end is after that, or not known. */
+static uint32_t first_ended_after(const struct ins_shared *x, const uint32_t *ver,
+                                  uint32_t n, int64_t end)
+{
+    uint32_t lo = 0, hi = n;
+    while (lo < hi) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        if (end_of(x, ver[mid]) <= end)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
 /* Who ended later was overwritten later: so those that are not stale are the last ones,
- * of which those that began too late are the last again, more or less. */
+ * of which those that began too late are the last again, more or less, before those of
+ * which nobody knows when they ended. */
 bool ins_near_candidates(struct ins_shared *x, uint32_t read, const ins_txn *cand,
                          uint32_t count, struct ins_vec_u32 *out)
 {
@@ -126,7 +142,8 @@ bool ins_near_candidates(struct ins_shared *x, uint32_t read, const ins_txn *can
     if (x->near_len[first] == INS_NONE)
         sort_group(x, ins_op_key(x->h, x->read_op[read]), cand, count);
     const uint32_t *ver = x->near_ver + first;
-    uint32_t lo = 0, hi = x->near_len[first];
+    const uint32_t n = x->near_len[first];
+    uint32_t lo = 0, hi = n;
     while (lo < hi) {
         const uint32_t mid = lo + (hi - lo) / 2;
         const int64_t over = x->over[ver[mid]];
@@ -136,11 +153,11 @@ bool ins_near_candidates(struct ins_shared *x, uint32_t read, const ins_txn *can
             hi = mid;
     }
     const int64_t end = ends->end[reader];
-    for (; lo < x->near_len[first]; lo++) {
+    const bool open = end >= INT64_MAX - 1 - x->longest;
+    const uint32_t late = open ? n : first_ended_after(x, ver, n, end + x->longest);
+    const uint32_t unknown = first_ended_after(x, ver, n, INT64_MAX - 1);
+    for (; lo < n; lo = lo + 1 == late && late < unknown ? unknown : lo + 1) {
         const ins_txn w = ver[lo] < x->n_vers ? x->ver_txn[ver[lo]] : INS_INIT;
-        if (end < INT64_MAX - x->longest && ends->end[w] != INT64_MAX &&
-            w != INS_INIT && ends->end[w] > end + x->longest)
-            break;
         if (w != reader && (w == INS_INIT || ends->begin[w] <= end))
             ins_vec_u32_push(out, ver[lo]);
     }

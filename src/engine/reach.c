@@ -53,6 +53,9 @@ bool ins_reach_keep(const struct ins_reach *g, struct ins_vec_question *ask,
                     struct ins_limit *limit)
 {
     enum { STARTS = 64 };
+    /* To sort them takes as much memory as they do. */
+    if (ins_limit_memory(limit, g->n * sizeof(uint64_t) + ask->len * sizeof *ask->at))
+        return false;
     uint64_t *mask = INS_NEW(uint64_t, g->n);
     size_t kept = 0;
     bool ok = mask && !ask->failed;

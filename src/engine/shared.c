@@ -504,6 +504,13 @@ static void find_all_versions(struct ins_shared *x)
         x->failed |= part[i].stopped;
 }
 
+/* Whom a read is from makes a difference to whether that one counts: for saturation. */
+static bool decides_count(const struct ins_shared *x, uint32_t r, uint32_t version)
+{
+    return version < x->n_vers && x->optional[x->ver_txn[version]] &&
+           !x->optional[x->read_txn[r]];
+}
+
 /* Of all candidates one is likely. */
 static void take_near(struct ins_shared *x, uint32_t r, uint32_t version)
 {
@@ -536,7 +543,7 @@ static bool resolve_reads(struct ins_shared *x)
         if (!candidates_of(x, r, &cand))
             break;
         const uint32_t count = (uint32_t)cand.len - x->open_off[n];
-        if (x->near && count == 1) {
+        if (x->near && count == 1 && !decides_count(x, r, cand.at[cand.len - 1])) {
             cand.len--;
             take_near(x, r, cand.at[cand.len]);
             continue;

@@ -11,6 +11,14 @@ uint32_t ins_clause_reason(uint32_t ref, const uint32_t *lit)
                                 : ref << 2 | INS_BY_CLAUSE;
 }
 
+/* Before the arena grows by half: is there memory for the new one beside the old? */
+static bool has_room(struct ins_solver *s, size_t words)
+{
+    const struct ins_vec_u32 *const a = &s->arena;
+    return a->len + words <= a->cap ||
+           !ins_limit_memory(s->limit, (a->cap + a->cap / 2 + words) * sizeof *a->at);
+}
+
 uint32_t ins_clause_add(struct ins_solver *s, const uint32_t *lit, size_t n,
                         uint32_t flags)
 {
@@ -18,6 +26,7 @@ uint32_t ins_clause_add(struct ins_solver *s, const uint32_t *lit, size_t n,
     uint32_t ref = INS_NO_CLAUSE;
     if (n > 2) {
         if (s->arena.len + n + INS_CLAUSE_HEAD >= ARENA_MAX ||
+            !has_room(s, n + INS_CLAUSE_HEAD) ||
             !ins_vec_u32_reserve(&s->arena, n + INS_CLAUSE_HEAD)) {
             s->failed = true;
             return INS_NO_CLAUSE;

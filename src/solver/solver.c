@@ -205,6 +205,11 @@ void ins_solver_budget(struct ins_solver *s, uint64_t ticks)
     s->max_ticks = ticks;
 }
 
+void ins_solver_limit(struct ins_solver *s, struct ins_limit *limit)
+{
+    s->limit = limit;
+}
+
 enum ins_solver_answer ins_solver_solve(struct ins_solver *s, struct ins_limit *limit,
                                         struct ins_error *err)
 {

@@ -35,6 +35,10 @@ void ins_solver_hint_order(struct ins_solver *s, const uint32_t *position);
  * machine. */
 void ins_solver_budget(struct ins_solver *s, uint64_t ticks);
 
+/* Look at this limit while clauses are added, too, before memory for them is asked for:
+ * past it there is no answer. */
+void ins_solver_limit(struct ins_solver *s, struct ins_limit *limit);
+
 /* Once; nothing can be added afterwards.  `limit` and `err` may be NULL. */
 enum ins_solver_answer ins_solver_solve(struct ins_solver *s, struct ins_limit *limit,
                                         struct ins_error *err);

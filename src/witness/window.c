@@ -519,7 +519,7 @@ static void hint(struct search *q)
         if (is_timed(q)) {
             const int64_t at = node_time(q, v);
             position[v] = at <= zero              ? 0
-                          : at - zero > INT32_MAX ? INT32_MAX
+                          : at > zero + INT32_MAX ? INT32_MAX
                                                   : (uint32_t)(at - zero);
         } else {
             position[v] = v < horizon(q)
@@ -635,6 +635,7 @@ static bool solve(struct search *q, uint32_t size)
     q->count_var = INS_NEW0(int, m);
     q->solver = ins_solver_new(n_nodes(q));
     if (q->solver && q->count_var && index_writers(q)) {
+        ins_solver_limit(q->solver, q->limit);
         build(q);
         ins_solver_budget(q->solver, (uint64_t)TICKS * (1 + q->level));
         struct ins_error err = {0};

@@ -214,3 +214,37 @@ all_proved() {
     "$INSULA" gen -q --level cc $few --sessions 50 --keys 10 --dup-values 2 --reads 0.5 --no-times --seed 3046 -o f.insulab
     all_proved a:cc b:cc c:psi d:psi e:cc f:cc
 }
+
+# L values go round R times, each read soon; then a value that was overwritten long ago
+# is read again, and only an update with an unknown outcome can have written it.
+updates_unknown() {
+    awk -v values="$1" -v rounds="$2" -v again="$3" 'BEGIN {
+        print "insula 1\ninitial 0"
+        t = 1
+        for (i = 0; i < values * rounds; i++) {
+            printf "A @%d..%d: w(y)=%d\n", t, t + 1, i % values + 1
+            printf "B @%d..%d: r(y)=%d\n", t + 3, t + 4, i % values + 1
+            t += 6
+        }
+        printf "C c1 @%d..%d: r(x)=0 w(x)=1\n", t, t + 1
+        printf "D d1 @%d..: r(x)=0 w(x)=2 w(y)=%d unknown\n", t, again
+        printf "B b1 @%d..%d: r(y)=%d\n", t + 3, t + 4, again }'
+}
+
+@test "few values: who is read from counts, also when its outcome was unknown" {
+    updates_unknown 65 4 32 >lost.txt
+    run -1 "$INSULA" check -q -l psi --certificate lost.cert lost.txt
+    run -0 "$INSULA" verify lost.txt lost.cert
+    [[ $output == *"psi fail: proved"* ]]
+    for seed in 9 13 17 33; do
+        "$INSULA" gen -q --level psi --txns 1000 --sessions 5 --ops 4 --keys 5 --dup 1 \
+            --dup-values 100 --info 0.1 --seed $seed -o a.insulab
+        all_proved a:psi
+    done
+}
+
+@test "what a level that passed implies is not unknown, whatever ended first" {
+    updates_unknown 100 30 50 >lost.txt
+    run -2 "$INSULA" check --json -l rc,cc,pc,si,ser --timeout 1 lost.txt
+    [ "$(jq -r '[.histories[0].levels[:3][].verdict] | join(" ")' <<<"$output")" = "pass pass pass" ]
+}
