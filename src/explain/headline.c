@@ -196,10 +196,12 @@ static void say_stale(struct ins_buf *b, const struct ins_story *s,
                       const struct ins_edge *e)
 {
     const struct ins_history *h = s->h;
+    const bool read = s->a->kind != INS_CO_CONFLICT_CM && e->other_op != INS_NONE;
+    const bool own = s->a->kind != INS_CO_CONFLICT_CM && !read;
     ins_say_txn(b, h, e->reader);
-    ins_buf_text(b, s->a->kind == INS_CO_CONFLICT_CM ? " comes after " : " saw ");
+    ins_buf_text(b, read ? " saw " : " comes after ");
     ins_say_txn(b, h, e->from);
-    ins_buf_text(b, ", which wrote ");
+    ins_buf_text(b, own ? " of its own session, which wrote " : ", which wrote ");
     ins_say_written(b, h, e->from, e->key);
     ins_buf_text(b, ", and yet it read ");
     ins_say_written(b, h, e->to, e->key);

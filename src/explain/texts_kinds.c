@@ -183,9 +183,9 @@ const struct ins_kind_text ins_kind_texts[INS_N_KINDS] = {
     [INS_FRACTURED_READ_CO] =
         {
             .title = "fractured read",
-            .meaning = "A transaction saw one write of another transaction and missed "
-                       "one that "
-                       "belongs to it: invariants between keys look broken.",
+            .meaning = "A transaction read from another one, or came after it in its "
+                       "session, and yet missed a write of it: invariants between keys "
+                       "look broken.",
             .definition =
                 "t3 reads a key from t1 although t2, which overwrote it and comes "
                 "after t1 by session order and reads-from, is read by t3 or before "

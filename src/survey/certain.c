@@ -86,6 +86,19 @@ static void see_list(struct ins_survey_facts *f, ins_key k, uint32_t op)
         f->longest[k] = op;
 }
 
+/* So may those that end in appends of the reader: what stands before these is as sure.
+ */
+static void see_own_lists(struct ins_survey_facts *f)
+{
+    const struct ins_history *h = f->h;
+    for (ins_txn t = 1; h->has_lists && t < h->n_txns; t++)
+        for (uint32_t op = h->txn_op[t]; ins_counted(h, t) && op < h->txn_op[t + 1];
+             op++)
+            if (h->op_from[op] == INS_FROM_OWN && !ins_is_write(h, op) &&
+                ins_is_list_key(h, ins_op_key(h, op)))
+                see_list(f, ins_op_key(h, op), op);
+}
+
 /* Where in memory the writes of somebody are that is read from soon. */
 static void fetch_ahead(const struct ins_survey_facts *f, uint32_t read)
 {
@@ -556,6 +569,7 @@ static void gather(void *context, unsigned i)
     fill_writes(g->f);
     list_reads(g->f);
     fill_reads(g->f, g->doing);
+    see_own_lists(g->f);
     g->ok[0] = !ins_limit_hit(g->limit) && fill_tree(g->f, &g->crossed) &&
                !ins_limit_hit(g->limit);
 }

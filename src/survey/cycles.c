@@ -14,6 +14,7 @@
 
 struct visit {
     uint32_t node, parent, link;
+    uint32_t ended; /* who ended when the way came to the stations of time it is on */
     uint16_t met, moves; /* from station to station, in a row */
 };
 INS_VEC(visit, struct visit);
@@ -431,6 +432,15 @@ static bool is_pair(struct ins_survey_graph *g, uint32_t v,
     return cycle->len == 2 && !has_lost_update(g->f, cycle);
 }
 
+/* Is transaction node u before v in a session?  Then that real time says so, too, says
+ * nothing new. */
+static bool in_session(const struct ins_survey_graph *g, uint32_t u, uint32_t v)
+{
+    const uint32_t *const session = g->f->h->txn_session;
+    const ins_txn t = ins_node_txn(&g->in, u), to = ins_node_txn(&g->in, v);
+    return t < to && session[t] == session[to];
+}
+
 /* The edge SO or RT from transaction node u to v that the suffix needs, if there is
  * one.
  */
@@ -440,8 +450,8 @@ static bool order_link(const struct ins_survey_graph *g, uint32_t u, uint32_t v,
     const struct ins_survey_facts *f = g->f;
     const ins_txn t = ins_node_txn(&g->in, u), to = ins_node_txn(&g->in, v);
     *l = (struct ins_survey_link){v, INS_NONE, INS_NONE, type};
-    return type == INS_ARC_RT ? f->first_after[t] < f->begun[to]
-                              : t < to && f->h->txn_session[t] == f->h->txn_session[to];
+    return type == INS_ARC_RT ? f->first_after[t] < f->begun[to] && !in_session(g, u, v)
+                              : in_session(g, u, v);
 }
 
 /* Does some edge back from where link e of node v leads close a cycle of the kind? */
@@ -504,24 +514,30 @@ static bool find_pair(struct ins_survey_graph *g, struct ins_shape shape,
 /* ---- search for longer ones ---- */
 
 /* Has this search been here, or if it is careful so often that it does not help?  From
- * now on it has, once more. */
-static bool was_seen(struct ins_survey_graph *g, uint32_t node, unsigned met)
+ * now on it has, once more.  Whoever comes to the stations of time from another session
+ * gets off where the first one does not: so two of them may pass. */
+static bool was_seen(struct ins_survey_graph *g, const struct visit *v)
 {
     enum { NODE_BITS = INS_LINK_BITS, SEARCH_AT = 32 + INS_MET_BITS };
     const uint64_t last = ((uint64_t)1 << g->reach.seen_bits) - 1;
     const uint64_t once = (uint64_t)1 << (NODE_BITS + INS_MET_BITS);
     const uint64_t times = (CAREFUL_TIMES - 1) * once;
-    const uint64_t state = ((uint64_t)g->search << 32 | node) << INS_MET_BITS | met;
+    const uint64_t state =
+        ((uint64_t)g->search << 32 | v->node) << INS_MET_BITS | v->met;
+    const bool passes = g->manner == SIMPLE && v->node % INS_NODES == INS_NODE_RT;
+    const uint64_t first =
+        passes ? once * (g->f->h->txn_session[v->ended] % (CAREFUL_TIMES - 1)) : 0;
     uint64_t i = state * 0x9E3779B97F4A7C15u >> (64 - g->reach.seen_bits);
     while (g->seen[i] >> SEARCH_AT == g->search && (g->seen[i] & ~times) != state)
         i = (i + 1) & last;
     if (g->seen[i] >> SEARCH_AT != g->search) {
-        g->seen[i] = state;
+        g->seen[i] = state + first;
         return false;
     }
-    if (g->manner != CAREFUL || (g->seen[i] & times) == times)
+    const uint64_t before = g->seen[i] & times;
+    if (before == times || (passes ? before == first : g->manner != CAREFUL))
         return true;
-    g->seen[i] += once;
+    g->seen[i] += passes ? times - before : once;
     return false;
 }
 
@@ -538,8 +554,7 @@ static void mark_path(struct ins_survey_graph *g, uint32_t at)
 
 static void push_visit(struct ins_survey_graph *g, struct visit v, bool free_move)
 {
-    if (g->visit.len >= g->reach.visits ||
-        (g->manner != DEEP && was_seen(g, v.node, v.met)))
+    if (g->visit.len >= g->reach.visits || (g->manner != DEEP && was_seen(g, &v)))
         return;
     ins_vec_visit_push(&g->visit, v);
     g->held |= g->visit.len >= g->reach.visits;
@@ -597,6 +612,18 @@ static bool is_beyond(const struct ins_survey_graph *g, uint32_t v, uint32_t sta
     return v > start && (g->in.is_ordered || v % INS_NODES != INS_NODE_SO);
 }
 
+/* Does the way leave a station of time in the session from which it came there?  Then
+ * session order leads there, too. */
+static bool gets_off_at_home(const struct ins_survey_graph *g, const struct visit *v,
+                             enum ins_arc_type type, uint32_t to)
+{
+    const uint32_t *const session = g->f->h->txn_session;
+    if (type != INS_ARC_MOVE_RT || !ins_node_is_txn(to))
+        return false;
+    const ins_txn t = ins_node_txn(&g->in, to);
+    return v->ended < t && session[v->ended] == session[t];
+}
+
 /* Go on from visit `at` by all of its links; `last`: it is only of interest who closes
  * a cycle.  True when one does. */
 static bool expand(struct ins_survey_graph *g, uint32_t at, struct ins_shape shape,
@@ -614,7 +641,7 @@ static bool expand(struct ins_survey_graph *g, uint32_t at, struct ins_shape sha
         const enum ins_arc_type type = ins_link_type(link[e]);
         const uint32_t to = ins_link_to(link[e]);
         if (!(arcs & INS_ARC(type)) || is_beyond(g, to, start) ||
-            !(may[to] >> shape.kind & 1))
+            !(may[to] >> shape.kind & 1) || gets_off_at_home(g, &v, type, to))
             continue;
         if (to == start) {
             const struct ins_survey_link l = ins_link_at(&g->in, e);
@@ -633,10 +660,13 @@ static bool expand(struct ins_survey_graph *g, uint32_t at, struct ins_shape sha
             g->held = true;
             continue;
         }
-        push_visit(g,
-                   (struct visit){to, at, e, (uint16_t)ins_shape_keep(shape.kind, met),
-                                  (uint16_t)(is_move ? v.moves + 1 : 0)},
-                   is_free(type));
+        push_visit(
+            g,
+            (struct visit){to, at, e,
+                           type == INS_ARC_RT ? ins_node_txn(&g->in, v.node) : v.ended,
+                           (uint16_t)ins_shape_keep(shape.kind, met),
+                           (uint16_t)(is_move ? v.moves + 1 : 0)},
+            is_free(type));
     }
     g->work += end - first;
     return closes_by_order(g, at, shape, cycle);
@@ -647,7 +677,7 @@ static bool search_from(struct ins_survey_graph *g, uint32_t start,
                         struct ins_shape shape, size_t most, struct ins_vec_arc *cycle)
 {
     begin_search(g);
-    push_visit(g, (struct visit){start, INS_NONE, 0, 0, 0}, true);
+    push_visit(g, (struct visit){start, INS_NONE, 0, INS_INIT, 0, 0}, true);
     while (g->manner == DEEP && g->now.len && g->visit.len < g->reach.visits)
         if (expand(g, g->now.at[--g->now.len], shape, false, cycle))
             return true;

@@ -414,19 +414,36 @@ static void put_older(struct survey *s, uint32_t version, uint32_t than)
     }
 }
 
-/* w had ended before its first reader began, which missed it. */
+/* Does an anomaly of the checkers show this lost commit? */
+static bool is_shown(const struct survey *s, const struct ins_lost_commit *l)
+{
+    for (size_t i = 0; i < s->first; i++)
+        if (s->r->anomaly.at[i].lost == l)
+            return true;
+    return false;
+}
+
+/* w had ended before its first reader began, which missed it.  Where that one is of its
+ * own session, no clock is needed to say so, and who looks at sessions may have said
+ * it.
+ */
 static void add_lost(struct survey *s, const struct ins_lost_commit *l,
                      struct ins_vec_arc *cycle)
 {
+    const bool own =
+        l->txn < l->reader && s->h->txn_session[l->txn] == s->h->txn_session[l->reader];
+    const enum ins_suffix order = own ? INS_PROCESS : INS_REALTIME;
+    if (own && is_shown(s, l))
+        return;
     cycle->len = 0;
-    ins_vec_arc_push(
-        cycle, (struct ins_survey_arc){l->txn, l->reader, INS_RT, INS_NONE, INS_NONE});
+    ins_vec_arc_push(cycle,
+                     (struct ins_survey_arc){l->txn, l->reader, own ? INS_SO : INS_RT,
+                                             INS_NONE, INS_NONE});
     ins_vec_arc_push(
         cycle, (struct ins_survey_arc){l->reader, l->txn, INS_RW, l->read, l->version});
     if (cycle->failed)
         return;
-    const enum ins_suffix suffix =
-        ins_suffix_with(INS_REALTIME, needs_missed_row(s, cycle));
+    const enum ins_suffix suffix = ins_suffix_with(order, needs_missed_row(s, cycle));
     const ins_levels broken = broken_by(s, INS_G_SINGLE, suffix, cycle);
     if (!broken || !count_anomaly(s, INS_G_SINGLE, suffix, broken, 1))
         return;

@@ -70,6 +70,13 @@ static ins_txn source(const struct ins_history *h, ins_txn t, ins_key k)
     return INS_NONE;
 }
 
+/* Does a list with this op_from show what was appended before? */
+static bool is_sure(const struct ins_history *h, uint32_t from)
+{
+    return from == INS_FROM_OWN || from == INS_INIT ||
+           (from < INS_FROM_SPECIAL && ins_counted(h, from));
+}
+
 /* How much of the order of k the longest list shows that is beyond doubt. */
 static uint64_t known(const struct ins_history *h, ins_key k)
 {
@@ -78,8 +85,7 @@ static uint64_t known(const struct ins_history *h, ins_key k)
     for (ins_txn t = 1; t < h->n_txns; t++)
         for (uint32_t op = h->txn_op[t]; is_counted(h, t) && op < h->txn_op[t + 1];
              op++)
-            if (ins_reads_key(h, op, k) && h->op_from[op] < INS_FROM_SPECIAL &&
-                (h->op_from[op] == INS_INIT || ins_counted(h, h->op_from[op])) &&
+            if (ins_reads_key(h, op, k) && is_sure(h, h->op_from[op]) &&
                 ins_history_shown(h, op).len > most)
                 most = ins_history_shown(h, op).len;
     return most < all ? most : all;
@@ -174,10 +180,10 @@ static void other_edges(struct graph *g)
             if (t == u || !is_counted(h, t) || !is_counted(h, u))
                 continue;
             g->edge[t][u][INS_SO] = h->txn_session[t] == h->txn_session[u] && t < u;
-            g->edge[t][u][INS_RT] = h->has_times && h->txn_status[t] == INS_COMMITTED &&
-                                    h->txn_end[t] != INS_NO_TIME &&
-                                    h->txn_begin[u] != INS_NO_TIME &&
-                                    h->txn_end[t] < h->txn_begin[u];
+            g->edge[t][u][INS_RT] =
+                h->has_times && !g->edge[t][u][INS_SO] &&
+                h->txn_status[t] == INS_COMMITTED && h->txn_end[t] != INS_NO_TIME &&
+                h->txn_begin[u] != INS_NO_TIME && h->txn_end[t] < h->txn_begin[u];
         }
 }
 
