@@ -346,6 +346,32 @@ static const char *stop_reason(struct run *c)
     return copy ? memcpy(copy, c->err->text, n) : "stopped";
 }
 
+/* Reads are looked at whatever was asked.  Is none of the levels that were asked for
+ * broken by those of this kind? */
+static bool is_beside(const struct run *c, enum ins_kind kind)
+{
+    const ins_levels first = ins_kind_breaks(kind, INS_PLAIN);
+    ins_levels broken = 0;
+    INS_EACH_LEVEL(l, first)
+        broken |= ins_level_above(l);
+    return !(broken & c->asked);
+}
+
+/* Then they are not told. */
+static void drop_beside(struct run *c)
+{
+    struct ins_result *const r = c->r;
+    size_t kept = 0;
+    for (size_t i = 0; i < r->anomaly.len; i++) {
+        const struct ins_anomaly a = r->anomaly.at[i];
+        if (!a.n_cycle && !a.n_branches && is_beside(c, a.kind))
+            r->count[a.kind][a.suffix] = 0;
+        else
+            r->anomaly.at[kept++] = a;
+    }
+    r->anomaly.len = kept;
+}
+
 /* A failed level decides those that imply it, and one that passed those that it
  * implies; limits leave the rest unknown. */
 static void conclude(struct run *c)
@@ -372,6 +398,7 @@ static void conclude(struct run *c)
     }
     if (cert)
         ins_certificate_complete(cert, c->h, c->r, c->asked);
+    drop_beside(c);
     for (int l = 0; l < INS_N_LEVELS; l++) {
         if (!asked(c, (enum ins_level)l))
             c->r->level[l].verdict = INS_NOT_ASKED;

@@ -254,11 +254,10 @@ const char *const ins_suffix_texts[INS_N_SUFFIXES] = {
         "The suffix -predicate-realtime says that the cycle needs both to close: a row "
         "that a query missed, a phantom, and real time.",
     [INS_PROCESS] =
-        "The suffix -process says that the cycle needs session order to close: "
-        "transactions of one client were reordered.",
+        "The suffix -process says that session order is part of what closes the cycle: "
+        "the rest contradicts the order in which a client ran its transactions.",
     [INS_REALTIME] =
-        "The suffix -realtime says that the cycle needs real time to "
-        "close: a transaction "
-        "that had already ended was overlooked. Only levels "
+        "The suffix -realtime says that real time is part of what closes the cycle: a "
+        "transaction that had already ended was overlooked. Only levels "
         "that ask for real time, such as strict serializability, forbid it.",
 };

@@ -86,17 +86,25 @@ static void see_list(struct ins_survey_facts *f, ins_key k, uint32_t op)
         f->longest[k] = op;
 }
 
-/* So may those that end in appends of the reader: what stands before these is as sure.
- */
+/* So may those that end in appends of the reader, all of them: what stands before is as
+ * sure. */
 static void see_own_lists(struct ins_survey_facts *f)
 {
     const struct ins_history *h = f->h;
-    for (ins_txn t = 1; h->has_lists && t < h->n_txns; t++)
-        for (uint32_t op = h->txn_op[t]; ins_counted(h, t) && op < h->txn_op[t + 1];
-             op++)
-            if (h->op_from[op] == INS_FROM_OWN && !ins_is_write(h, op) &&
-                ins_is_list_key(h, ins_op_key(h, op)))
-                see_list(f, ins_op_key(h, op), op);
+    for (ins_txn t = 1; h->has_lists && t < h->n_txns; t++) {
+        const uint32_t end = h->txn_op[t + 1];
+        for (uint32_t op = h->txn_op[t]; ins_counted(h, t) && op < end; op++) {
+            const ins_key k = ins_op_key(h, op);
+            if (h->op_from[op] != INS_FROM_OWN || ins_is_write(h, op) ||
+                !ins_is_list_key(h, k))
+                continue;
+            uint32_t later = op + 1;
+            while (later < end && !ins_writes_key(h, later, k))
+                later++;
+            if (later == end)
+                see_list(f, k, op);
+        }
+    }
 }
 
 /* Where in memory the writes of somebody are that is read from soon. */

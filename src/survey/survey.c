@@ -423,16 +423,32 @@ static bool is_shown(const struct survey *s, const struct ins_lost_commit *l)
     return false;
 }
 
-/* w had ended before its first reader began, which missed it.  Where that one is of its
- * own session, no clock is needed to say so, and who looks at sessions may have said
- * it.
- */
+/* Did w's first reader come later in its own session? */
+static bool is_of_session(const struct survey *s, const struct ins_lost_commit *l)
+{
+    const uint32_t *const session = s->h->txn_session;
+    return l->txn < l->reader && session[l->txn] == session[l->reader];
+}
+
+/* Then no clock is needed to say so, unless one tells which version is the older. */
+static enum ins_suffix order_of_lost(const struct survey *s,
+                                     const struct ins_lost_commit *l)
+{
+    const struct ins_survey_facts *f = &s->f;
+    const uint32_t read = f->read_version[l->read];
+    const bool by_time = read < f->n_written && f->parent[l->version] != read &&
+                         !ins_is_list_key(s->h, f->version_key[read]) &&
+                         ins_survey_is_older(f, read, l->version);
+    return is_of_session(s, l) && !by_time ? INS_PROCESS : INS_REALTIME;
+}
+
+/* w had ended before its first reader began, which missed it.  Who looks at sessions
+ * may have said so of one of its own. */
 static void add_lost(struct survey *s, const struct ins_lost_commit *l,
                      struct ins_vec_arc *cycle)
 {
-    const bool own =
-        l->txn < l->reader && s->h->txn_session[l->txn] == s->h->txn_session[l->reader];
-    const enum ins_suffix order = own ? INS_PROCESS : INS_REALTIME;
+    const enum ins_suffix order = order_of_lost(s, l);
+    const bool own = is_of_session(s, l);
     if (own && is_shown(s, l))
         return;
     cycle->len = 0;
@@ -521,6 +537,22 @@ static bool is_of_cycles(enum ins_kind kind)
     return kind >= INS_G0 && kind <= INS_NO_ORDER;
 }
 
+/* Did both read one version and write its key?  Those are counted, each pair once. */
+static bool is_counted_pair(const struct survey *s, const struct ins_anomaly *a)
+{
+    const struct ins_survey_facts *f = &s->f;
+    if (a->kind != INS_LOST_UPDATE || a->n_cycle != 2)
+        return false;
+    const ins_txn t = a->edge[0].from, u = a->edge[1].from;
+    for (uint32_t r = f->read_off[t]; r < f->read_off[t + 1]; r++)
+        for (uint32_t x = f->read_off[u];
+             f->read_write[r] != INS_NONE && x < f->read_off[u + 1]; x++)
+            if (f->read_version[x] == f->read_version[r] &&
+                f->read_write[x] != INS_NONE)
+                return true;
+    return false;
+}
+
 /* Does the survey say as much: something about these transactions, and a reason for
  * every level that this one is a reason for? */
 static bool is_covered(const struct survey *s, const struct ins_anomaly *a)
@@ -531,6 +563,8 @@ static bool is_covered(const struct survey *s, const struct ins_anomaly *a)
             rest |= INS_LEVEL_BIT(l);
     if (rest & s->failed & ~s->reported)
         return false;
+    if (is_counted_pair(s, a))
+        return true;
     for (size_t i = s->first; i < s->r->anomaly.len; i++)
         if (shares_transaction(&s->r->anomaly.at[i], a))
             return true;
@@ -630,14 +664,18 @@ static void drop_covered(struct survey *s)
 
 /* ---- all ---- */
 
-/* The components that a lost commit has been reported of. */
-static uint8_t *with_lost(const struct survey *s, const struct ins_survey_graph *g)
+/* The components that a lost commit has been reported of by this order. */
+static uint8_t *with_lost(const struct survey *s, const struct ins_survey_graph *g,
+                          enum ins_suffix order)
 {
     uint8_t *with =
         s->n_lost ? INS_NEW0(uint8_t, ins_survey_graph_n_components(g)) : NULL;
     for (size_t i = 0; with && i < s->n_lost; i++) {
-        const uint32_t c = ins_survey_graph_component(g, s->lost[i].txn);
-        if (c != INS_NONE && c == ins_survey_graph_component(g, s->lost[i].reader))
+        const struct ins_lost_commit *const l = &s->lost[i];
+        const uint32_t c = ins_survey_graph_component(g, l->txn);
+        if (order_of_lost(s, l) == order &&
+            is_of_session(s, l) == (order == INS_PROCESS) && c != INS_NONE &&
+            c == ins_survey_graph_component(g, l->reader))
             with[c] = 1;
     }
     return with;
@@ -661,8 +699,8 @@ static bool look_for(struct survey *s, struct ins_survey_graph *g,
         return true;
     if (!ins_survey_graph_components(g, suffix))
         return false;
-    uint8_t *lost = suffix == INS_REALTIME ? with_lost(s, g) : NULL;
-    s->cut |= suffix == INS_REALTIME && s->n_lost && !lost;
+    uint8_t *lost = with_lost(s, g, suffix);
+    s->cut |= s->n_lost && !lost;
     for (uint32_t c = 0; c < ins_survey_graph_n_components(g); c++)
         for (int k = 0; k < N_CYCLE_KINDS; k++)
             if (open >> k & 1 && !(lost && lost[c] && cycle_kinds[k] == INS_G_SINGLE) &&

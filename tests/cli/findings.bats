@@ -167,7 +167,7 @@ planted() {
         for (i = 1; i <= 5000; i++) {
             k = i % 40; t += 10
             if (i == 4200) {
-                printf "s%d @%d..%d: r(k%d)=[%s]\n", i % 8, t, t + 5, k, early[k]
+                printf "late @%d..%d: r(k%d)=[%s]\n", t, t + 5, k, early[k]
                 continue
             }
             printf "s%d @%d..%d: r(k%d)=[%s] a(k%d)=%d\n", i % 8, t, t + 5 + i % 37, (k + 7) % 40, list[(k + 7) % 40], k, i
@@ -340,4 +340,94 @@ forced() {
     [ "$(counts -l ser read.insula)" = '{"G2-item-process":3,"ThinAirRead":1}' ]
     run -1 "$INSULA" check -q --certificate c update.insula
     run -0 "$INSULA" verify update.insula c
+}
+
+# events TYPE... on standard input are lines "TYPE PROCESS OPERATIONS"
+events() {
+    awk '{ type = $1; process = $2; sub(/^[^ ]+ [^ ]+ /, "")
+        printf "{:type :%s :process %s :f :txn :value [%s]}\n", type, process, $0 }'
+}
+
+names() {
+    result "$1" '[.anomalies[] | {name, of: [.edges[:2][] | .from]}] | map("\(.name) \(.of | join(" "))") | sort | .[]' | tr -d '"'
+}
+
+@test "real time within a session is session order, and hides no stale read of another" {
+    events >h.edn <<'E2'
+invoke 0 [:append x 1]
+ok 0 [:append x 1]
+invoke 0 [:r x nil]
+ok 0 [:r x []]
+invoke 1 [:r x nil]
+ok 1 [:r x []]
+invoke 2 [:r x nil]
+ok 2 [:r x [1]]
+E2
+    [ "$(result h.edn .counts)" = '{"FracturedReadCO":1,"G-single-realtime":1}' ]
+    [[ $(names h.edn) == *"G-single-realtime t3 t1"* ]]
+    sed -n 1,4p h.edn >one.edn # nothing but a session that missed its own write
+    [ "$(result one.edn .counts)" = '{"FracturedReadCO":1}' ]
+    run -1 "$INSULA" check one.edn
+    [[ $output == *"t2 comes after t1 of its own session"* ]]
+    [[ $output != *"t2 saw t1"* ]]
+}
+
+@test "lists that end in own appends show an order: what follows from it is told" {
+    events >wr.edn <<'E2'
+invoke 0 [:append x 1] [:r x nil] [:append y 1]
+ok 0 [:append x 1] [:r x [2 1]] [:append y 1]
+invoke 0 [:append x 2] [:r y nil]
+ok 0 [:append x 2] [:r y [1]]
+E2
+    [ "$(result wr.edn .counts)" = '{"G0-process":1,"G1c":1}' ]
+    events >rt.edn <<'E2'
+invoke 0 [:append x 2] [:r x nil] [:r y nil]
+ok 0 [:append x 2] [:r x [1 2]] [:r y []]
+invoke 1 [:append x 1] [:append y 1]
+ok 1 [:append x 1] [:append y 1]
+E2
+    [ "$(result rt.edn .counts)" = '{"G0-realtime":1,"G-single":1}' ]
+    events >stale.edn <<'E2'
+invoke 0 [:append x 1] [:r x nil]
+ok 0 [:append x 1] [:r x [2 1]]
+invoke 1 [:append x 2]
+ok 1 [:append x 2]
+invoke 0 [:r x nil]
+ok 0 [:r x []]
+E2
+    [ "$(result stale.edn '.counts | keys | map(select(startswith("G0")))')" = '["G0-realtime"]' ]
+}
+
+@test "n updates of one version are as many lost updates as there are pairs" {
+    for n in 2 4 7; do
+        {
+            for i in $(seq "$n"); do echo "invoke $i [:r x nil] [:w x $i]"; done
+            for i in $(seq "$n"); do echo "ok $i [:r x nil] [:w x $i]"; done
+        } | events >h.edn
+        [ "$(result h.edn .counts)" = "{\"LostUpdate\":$((n * (n - 1) / 2))}" ]
+    done
+}
+
+@test "a suffix that a reason does not need is not told" {
+    cat >h.txt <<'E2'
+insula 1
+initial 0
+a t1: w(x)=1 r(y)=1
+a t2: r(z)=5 w(x)=2 w(y)=2
+b t3: w(z)=5
+c t4: w(y)=1 r(x)=0
+c t5: r(x)=1 r(z)=5 w(z)=6
+E2
+    [ "$(result h.txt .counts)" = '{"G2-item":1}' ]
+}
+
+@test "what breaks no level that was asked for is not told" {
+    events >h.edn <<'E2'
+ok 0 [:w x 1]
+ok 1 [:r x nil] [:r x 1]
+E2
+    run -0 "$INSULA" check --json -l rc h.edn
+    [ "$(jq -c '.histories[0] | [.counts, .anomalies]' <<<"$output")" = '[{},[]]' ]
+    run -1 "$INSULA" check --json -l ra h.edn
+    [ "$(jq -c '.histories[0].counts' <<<"$output")" = '{"NonRepeatableRead":1}' ]
 }

@@ -70,10 +70,20 @@ static ins_txn source(const struct ins_history *h, ins_txn t, ins_key k)
     return INS_NONE;
 }
 
-/* Does a list with this op_from show what was appended before? */
-static bool is_sure(const struct ins_history *h, uint32_t from)
+/* Does t append to the key of its operation op after it? */
+static bool appends_later(const struct ins_history *h, ins_txn t, uint32_t op)
 {
-    return from == INS_FROM_OWN || from == INS_INIT ||
+    for (uint32_t o = op + 1; o < h->txn_op[t + 1]; o++)
+        if (ins_writes_key(h, o, ins_op_key(h, op)))
+            return true;
+    return false;
+}
+
+/* Does list read op of t show what was appended before? */
+static bool is_sure(const struct ins_history *h, ins_txn t, uint32_t op)
+{
+    const uint32_t from = h->op_from[op];
+    return (from == INS_FROM_OWN && !appends_later(h, t, op)) || from == INS_INIT ||
            (from < INS_FROM_SPECIAL && ins_counted(h, from));
 }
 
@@ -85,7 +95,7 @@ static uint64_t known(const struct ins_history *h, ins_key k)
     for (ins_txn t = 1; t < h->n_txns; t++)
         for (uint32_t op = h->txn_op[t]; is_counted(h, t) && op < h->txn_op[t + 1];
              op++)
-            if (ins_reads_key(h, op, k) && is_sure(h, h->op_from[op]) &&
+            if (ins_reads_key(h, op, k) && is_sure(h, t, op) &&
                 ins_history_shown(h, op).len > most)
                 most = ins_history_shown(h, op).len;
     return most < all ? most : all;
