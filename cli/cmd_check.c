@@ -202,15 +202,9 @@ static bool write_reports(const struct run *r)
 
 static bool write_counterexample(const struct job *j, const struct options *o)
 {
-    const char *path = o->text[OPT_counterexample];
-    if (j->status != EXIT_FAIL)
-        return true;
-    struct insula_error err = {0};
-    if (!insula_counterexample(j->history, j->result, NULL, output_format(path, o),
-                               path, &err))
-        return true;
-    (void)complain("%s", err.message);
-    return false;
+    return j->status != EXIT_FAIL ||
+           output_counterexample(j->history, j->result, NULL,
+                                 o->text[OPT_counterexample], o);
 }
 
 /* ---- the command ---- */

@@ -4,6 +4,27 @@
 #include "output.h"
 #include "recording.h"
 
+/* What the workload does beside reads and writes of registers. */
+static void sample_workload(struct insula_builder *b, unsigned txn,
+                            const char *workload)
+{
+    const struct insula_literal key = insula_int(1);
+    const struct insula_condition from = {
+        .kind = INSULA_RANGE, .ends = INSULA_FROM, .a = key};
+    switch (ins_workload_holds(workload)) {
+    case INS_WORKLOAD_REGISTERS:
+        return;
+    case INS_WORKLOAD_LISTS:
+        insula_append(b, txn, key, key);
+        return;
+    case INS_WORKLOAD_ROWS:
+        insula_delete(b, txn, key, 0);
+        insula_query(b, txn, &from, NULL, 0);
+        insula_query_end(b, txn, 1);
+        return;
+    }
+}
+
 /* Something of everything that a recording may hold: times, outcomes, first values. */
 static struct insula_history *sample(const struct options *o)
 {
@@ -19,6 +40,7 @@ static struct insula_history *sample(const struct options *o)
     const unsigned commit = insula_begin(b, session);
     insula_read(b, commit, key, first);
     insula_write(b, commit, key, insula_int(1));
+    sample_workload(b, commit, o->text[OPT_workload]);
     insula_times(b, commit, 1, 2);
     const unsigned unknown = insula_begin(b, session);
     insula_write(b, unknown, key, insula_int(2));

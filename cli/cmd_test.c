@@ -211,12 +211,7 @@ static bool write_counterexample(const struct run *r)
                        asked ? "no level failed" : "the promise is not broken");
         return true;
     }
-    struct insula_error error = {0};
-    if (!insula_counterexample(r->history, r->result, level, output_format(path, r->o),
-                               path, &error))
-        return true;
-    (void)complain("%s", error.message);
-    return false;
+    return output_counterexample(r->history, r->result, level, path, r->o);
 }
 
 static int check_and_report(struct run *r)

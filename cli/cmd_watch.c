@@ -179,9 +179,8 @@ static bool report(struct watch *w)
     if (!w->json && insula_report("text", &item, 1, &how, stdout, &err))
         well = false;
     const char *path = o->text[OPT_counterexample];
-    if (well && path && insula_result_status(r) == 1 &&
-        insula_counterexample(h, r, NULL, output_format(path, o), path, &err))
-        well = false;
+    const bool shown = !path || insula_result_status(r) != 1 ||
+                       output_counterexample(h, r, NULL, path, o);
     if (well && opt_given(o, OPT_html) &&
         insula_report_file("html", &item, 1, &how, o->text[OPT_html], &err))
         well = false;
@@ -189,7 +188,7 @@ static bool report(struct watch *w)
         well = false;
     if (!well)
         (void)complain("%s", err.message);
-    return well;
+    return well && shown;
 }
 
 /* What has changed since the last time.  False: it is time to stop. */

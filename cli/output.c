@@ -145,6 +145,24 @@ int output_history(const struct insula_history *h, const char *path,
                     err.status == INSULA_E_LOSSY ? " (--lossy drops it)" : "");
 }
 
+bool output_counterexample(const struct insula_history *h,
+                           const struct insula_result *result, const char *level,
+                           const char *path, const struct options *o)
+{
+    struct insula_error err = {0};
+    if (!insula_counterexample(h, result, level, output_format(path, o), path, &err))
+        return true;
+    (void)complain("%s", err.message);
+    if (err.status != INSULA_E_LOSSY || !strcmp(path, "-"))
+        return false;
+    char beside[4200];
+    (void)snprintf(beside, sizeof beside, "%s.txt", path);
+    if (insula_counterexample(h, result, level, "insula", beside, &err))
+        return complain("%s", err.message), false;
+    (void)complain("the counterexample is in %s, in insula's own format", beside);
+    return true;
+}
+
 int output_end(int status)
 {
     if (!ferror(stdout) && !fflush(stdout))

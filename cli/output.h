@@ -27,6 +27,12 @@ bool output_holds(const struct insula_history *h, const char *path,
 int output_history(const struct insula_history *h, const char *path,
                    const struct options *o);
 
+/* Write a smallest history that still fails `level` (NULL: the weakest that failed) to
+ * `path`; where its format cannot hold it, in insula's own beside it.  Complains. */
+bool output_counterexample(const struct insula_history *h,
+                           const struct insula_result *result, const char *level,
+                           const char *path, const struct options *o);
+
 /* Flush standard output; complains and returns EXIT_USAGE when it could not be
  * written, else `status`. */
 int output_end(int status);

@@ -141,6 +141,13 @@ struct insula_history *ins_record_history(const char *dir, bool nil,
 /* One line for each driver and workload, for --help; NULL past the last. */
 const char *ins_driver_line(unsigned i, char *buffer, size_t size);
 const char *ins_workload_line(unsigned i, char *buffer, size_t size);
+/* What the histories of a workload hold: lists, or statements on rows, or neither. */
+enum ins_workload_holds {
+    INS_WORKLOAD_REGISTERS,
+    INS_WORKLOAD_LISTS,
+    INS_WORKLOAD_ROWS
+};
+enum ins_workload_holds ins_workload_holds(const char *name);
 /* The faults that --nemesis takes; NULL past the last. */
 const char *ins_nemesis_name(unsigned i);
 

@@ -146,6 +146,16 @@ const char *ins_workload_line(unsigned i, char *buffer, size_t size)
     return buffer;
 }
 
+enum ins_workload_holds ins_workload_holds(const char *name)
+{
+    for (size_t i = 0; i < WORKLOADS; i++)
+        if (!strcmp(workloads[i].name, name))
+            return workloads[i].rows == ins_rows_none ? INS_WORKLOAD_ROWS
+                   : workloads[i].list                ? INS_WORKLOAD_LISTS
+                                                      : INS_WORKLOAD_REGISTERS;
+    return INS_WORKLOAD_REGISTERS; /* the recording says that there is none */
+}
+
 static const struct ins_workload *find(const char *name, struct insula_error *error)
 {
     for (size_t i = 0; i < WORKLOADS; i++)

@@ -93,3 +93,22 @@ history() {
     [ "$status" -eq 130 ] || [ "$status" -eq 0 ] || [ "$status" -eq 143 ]
     [ -z "$(ls -A out | grep -v '^h.insula$')" ]
 }
+
+@test "a counterexample that its format cannot hold is beside it, and the verdict stays" {
+    printf 'insula 1\ninitial 0\na: r(x)=0 w(x)=1\nb: r(x)=0 w(x)=2\n' >h.txt
+    run -1 "$INSULA" check -q --counterexample small.edn h.txt
+    [[ $output == *"would lose: "*"the counterexample is in small.edn.txt"* ]]
+    [ ! -e small.edn ]
+    run -1 "$INSULA" check -q -l si small.edn.txt
+}
+
+@test "what a format cannot hold of a workload is said before it is recorded" {
+    for workload in rows oncall booking; do
+        run -3 "$INSULA" record --db sqlite: --workload $workload --txns 20 -o h.edn
+        [[ $output == *"h.edn: format 'edn' would lose: "* ]]
+        [ ! -e h.edn.run ]
+    done
+    run -3 "$INSULA" record --db sqlite: --workload append --txns 20 -o h.plume
+    [[ $output == *"lists"* ]]
+    run -0 "$INSULA" record --db sqlite: --workload append --txns 20 -o h.edn
+}
