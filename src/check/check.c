@@ -7,6 +7,7 @@
 
 #include "certificate/certificate.h"
 #include "check/further.h"
+#include "check/plainly.h"
 #include "check/strong.h"
 #include "check/weak.h"
 #include "survey/survey.h"
@@ -417,6 +418,7 @@ static void survey(struct run *c)
     ins_survey(c->h, c->asked, c->weak.max_listed, c->o->threads, c->o->limit, c->r);
     if (c->r->anomaly.len < c->weak.max_listed)
         ins_tell_further(c->h, c->asked, c->o->threads, c->o->limit, c->r);
+    ins_tell_plainly(c->h, c->o->limit, c->r);
     if (ins_result_with(c->r, INS_FAIL))
         ins_result_stage(c->r, "survey", seconds_since(start));
 }

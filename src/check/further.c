@@ -1,4 +1,4 @@
-/* further.c - what is told is set aside, or all the rest, and the engine asked again.
+/* further.c - what is told is set aside, and the engine asked again.
  *
  * Leaving out what somebody has read takes constraints away and adds none: a cycle that
  * is found without it is one of the history.  So the reads of all who take part in an
@@ -8,11 +8,7 @@
  *
  * Cycles with two RW are for the strong levels alone to tell.  One with a single RW may
  * be what a weak level has told in other words, if that has told anything but wrong
- * reads.  Without any, forced orders close what is no dirty write and has no name.
- *
- * An edge may have several reasons, and the one that was found first may rest on
- * session order or real time where another does not.  So of a cycle that has neither
- * among its own edges it is asked whether it closes without them. */
+ * reads.  Without any, forced orders close what is no dirty write and has no name. */
 #include "further.h"
 
 #include "engine/engine.h"
@@ -21,10 +17,7 @@
 
 #include <string.h>
 
-enum {
-    MOST_OPS = 40 * 1000,   /* looked at in all rounds together */
-    PLAIN_OPS = 400 * 1000, /* the same for cycles that are told already */
-};
+enum { MOST_OPS = 40 * 1000 /* looked at in all rounds together */ };
 
 struct further {
     const struct ins_history *h;
@@ -122,176 +115,26 @@ static bool tell(struct further *f, const struct ins_engine *e,
     return new;
 }
 
-/* The engine of a level, and a cycle that it has found. */
-struct finding {
-    struct ins_shared_set shared;
-    struct ins_engine e;
-    struct ins_vec_u32 cycle;
-};
-
-static void finding_release(struct finding *x)
-{
-    ins_vec_u32_release(&x->cycle);
-    ins_engine_release(&x->e);
-    ins_shared_release(&x->shared);
-}
-
-/* Is there a cycle at this level, without the reads of those who are ignored?  *x is to
- * be released in any case. */
-static bool find(struct further *f, enum ins_level level, struct finding *x)
-{
-    struct ins_error err = {0};
-    *x = (struct finding){.shared = {.threads = f->threads, .ignored = f->ignored}};
-    if (ins_engine_init(&x->e, &x->shared, f->h, level, f->limit, &err) != INS_OK) {
-        f->cut = true;
-        return false;
-    }
-    ins_known(&x->e);
-    enum ins_found found =
-        ins_topo(&x->e, &x->cycle) ? INS_FOUND_NOTHING : INS_FOUND_CYCLE;
-    if (found == INS_FOUND_NOTHING && !x->e.failed)
-        found = ins_saturate(&x->e, &x->cycle);
-    f->cut |= x->e.failed || x->cycle.failed || found == INS_FOUND_LIMIT ||
-              ins_limit_hit(f->limit);
-    return found == INS_FOUND_CYCLE && !f->cut;
-}
-
 /* One more cycle at this level; false when there is none, or nothing new about it. */
 static bool find_one(struct further *f, enum ins_level level)
 {
-    struct finding x;
-    const bool new = find(f, level, &x) && tell(f, &x.e, &x.cycle);
-    finding_release(&x);
+    struct ins_shared_set shared = {.threads = f->threads, .ignored = f->ignored};
+    struct ins_vec_u32 cycle = {0};
+    struct ins_engine e = {0};
+    struct ins_error err = {0};
+    bool new = false;
+    if (ins_engine_init(&e, &shared, f->h, level, f->limit, &err) == INS_OK) {
+        const enum ins_found found = ins_find_cycle(&e, &cycle);
+        f->cut |= e.failed || cycle.failed || found == INS_FOUND_LIMIT ||
+                  ins_limit_hit(f->limit);
+        new = found == INS_FOUND_CYCLE && !f->cut &&tell(f, &e, &cycle);
+    } else {
+        f->cut = true;
+    }
+    ins_vec_u32_release(&cycle);
+    ins_engine_release(&e);
+    ins_shared_release(&shared);
     return new;
-}
-
-/* ---- without the order that reasons rest on ---- */
-
-/* What the edges of the cycle themselves need. */
-static enum ins_suffix order_of_cycle(const struct ins_anomaly *a)
-{
-    enum ins_suffix order = INS_PLAIN;
-    for (uint32_t i = 0; i < a->n_cycle; i++) {
-        if (a->edge[i].type == INS_RT)
-            return INS_REALTIME;
-        if (a->edge[i].type == INS_SO && a->edge[i].from != INS_INIT)
-            order = INS_PROCESS;
-    }
-    return order;
-}
-
-static bool same_members(const struct ins_anomaly *a, const struct ins_anomaly *b)
-{
-    uint32_t common = 0;
-    for (uint32_t i = 0; i < a->n_cycle; i++)
-        for (uint32_t j = 0; j < b->n_cycle; j++)
-            common += a->edge[i].from == b->edge[j].from;
-    return a->n_cycle == b->n_cycle && common == a->n_cycle;
-}
-
-/* Whose reads may give another reason: those who take part, or whoever uses a key of
- * them and takes part in nothing else that is told. */
-enum scope { OWN, NEAR, N_SCOPES };
-
-static void look_near(struct further *f, const struct ins_anomaly *a, uint8_t *keys)
-{
-    const struct ins_history *h = f->h;
-    memset(keys, 0, h->n_keys);
-    for (uint32_t i = 0; i < a->n_txns; i++)
-        for (uint32_t op = h->txn_op[a->txn[i]]; op < h->txn_op[a->txn[i] + 1]; op++)
-            keys[ins_op_key(h, op)] = 1;
-    for (ins_txn t = 1; t < h->n_txns; t++)
-        for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++)
-            if (keys[ins_op_key(h, op)])
-                f->ignored[t] = 0;
-    for (size_t i = 0; i < f->r->anomaly.len; i++)
-        for (uint32_t x = 0; x < f->r->anomaly.at[i].n_cycle; x++)
-            f->ignored[f->r->anomaly.at[i].edge[x].from] = 1;
-}
-
-static void look_at(struct further *f, const struct ins_anomaly *a, enum scope scope)
-{
-    uint8_t *keys = scope == NEAR ? INS_NEW(uint8_t, f->h->n_keys) : NULL;
-    memset(f->ignored, 1, f->h->n_txns);
-    f->cut |= scope == NEAR && !keys;
-    if (keys)
-        look_near(f, a, keys);
-    for (uint32_t i = 0; i < a->n_txns; i++)
-        f->ignored[a->txn[i]] = 0;
-    ins_free(keys);
-}
-
-/* Do its transactions close the same cycle at the level with this order only?  Then *to
- * is that, in r's arena. */
-static bool closes_with(struct further *f, const struct ins_anomaly *a,
-                        enum ins_suffix order, enum scope scope, struct ins_anomaly *to)
-{
-    static const unsigned variant[] = {
-        [INS_PLAIN] = INS_FREE, [INS_PROCESS] = INS_AS_IS};
-    const ins_levels levels =
-        ins_levels_of(UINT32_C(1) << ins_level_table[a->breaks].base, variant[order]);
-    struct ins_result *own = levels ? INS_NEW0(struct ins_result, 1) : NULL;
-    struct ins_argument p = {0};
-    struct finding x;
-    bool found = false;
-    f->cut |= levels && !own;
-    if (!own)
-        return false;
-    look_at(f, a, scope);
-    own->arena = f->r->arena;
-    if (find(f, ins_levels_from(levels, (enum ins_level)0), &x)) {
-        ins_argue_cycle(&x.e, &x.cycle, &p);
-        if (!p.failed)
-            ins_anomaly_from(&x.e, &p, own);
-        f->cut |= p.failed || own->anomaly.failed || own->arena.failed;
-        ins_argument_release(&p);
-    }
-    if (own->anomaly.len) {
-        *to = own->anomaly.at[0];
-        to->breaks = a->breaks;
-        found = to->kind == a->kind && same_members(to, a) &&
-                ins_suffix_order(to->suffix) < ins_suffix_order(a->suffix);
-    }
-    f->r->arena = own->arena;
-    ins_vec_anomaly_release(&own->anomaly);
-    ins_free(own);
-    finding_release(&x);
-    return found;
-}
-
-/* Name it by what it needs; how often the engine was asked. */
-static uint32_t tell_plainly(struct further *f, struct ins_anomaly *a)
-{
-    struct ins_anomaly plain;
-    uint32_t asked = 0;
-    const int needed = (int)ins_suffix_order(a->suffix);
-    for (int order = order_of_cycle(a); order < needed; order++)
-        for (int scope = 0; scope < N_SCOPES && !f->cut; scope++) {
-            asked++;
-            if (!closes_with(f, a, (enum ins_suffix)order, (enum scope)scope, &plain))
-                continue;
-            f->r->count[a->kind][a->suffix]--;
-            f->r->count[plain.kind][plain.suffix]++;
-            *a = plain;
-            return asked;
-        }
-    return asked;
-}
-
-static void tell_all_plainly(struct further *f)
-{
-    struct ins_result *const r = f->r;
-    uint64_t left = PLAIN_OPS;
-    for (size_t i = 0; i < r->anomaly.len && left >= f->h->n_ops && !f->cut; i++) {
-        struct ins_anomaly *const a = &r->anomaly.at[i];
-        const struct ins_model m = ins_model_of(a->breaks);
-        if (!a->n_cycle || a->n_branches || a->lost || !m.versions ||
-            m.forbids != INS_FORBIDS_CYCLE ||
-            ins_suffix_order(a->suffix) <= order_of_cycle(a))
-            continue;
-        const uint64_t work = (uint64_t)tell_plainly(f, a) * f->h->n_ops;
-        left -= work < left ? work : left;
-    }
 }
 
 void ins_tell_further(const struct ins_history *h, ins_levels asked, unsigned threads,
@@ -301,13 +144,11 @@ void ins_tell_further(const struct ins_history *h, ins_levels asked, unsigned th
     const ins_levels failed = asked & ins_result_with(r, INS_FAIL);
     uint64_t left = MOST_OPS;
     if (!failed || h->n_ambiguous || h->has_open_lists || h->statements.n ||
-        r->anomalies_cut)
+        r->anomalies_cut || h->n_ops > left)
         return;
     f.weak_cyclic = is_weak_cyclic(r);
     f.ignored = INS_NEW(uint8_t, h->n_txns);
     f.cut = !f.ignored;
-    if (!f.cut)
-        tell_all_plainly(&f);
     INS_EACH_LEVEL(level, failed) {
         const struct ins_model m = ins_model_of(level);
         bool more = !f.cut && m.versions && m.forbids == INS_FORBIDS_CYCLE &&

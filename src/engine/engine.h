@@ -332,6 +332,8 @@ static inline uint32_t ins_chain_end(const struct ins_engine *e, uint32_t c)
 
 /* saturate.c: infer links until nothing changes. */
 enum ins_found ins_saturate(struct ins_engine *e, struct ins_vec_u32 *cycle);
+/* The same of an engine that is new: what is known first. */
+enum ins_found ins_find_cycle(struct ins_engine *e, struct ins_vec_u32 *cycle);
 
 /* satisfies.c: does this order of all nodes (a permutation) satisfy the level?  False
  * too when a limit is hit. */

@@ -613,3 +613,11 @@ enum ins_found ins_saturate(struct ins_engine *e, struct ins_vec_u32 *cycle)
         ins_chains(e);
     return e->failed ? INS_FOUND_LIMIT : saturate(e, true, cycle);
 }
+
+enum ins_found ins_find_cycle(struct ins_engine *e, struct ins_vec_u32 *cycle)
+{
+    ins_known(e);
+    if (!ins_topo(e, cycle))
+        return INS_FOUND_CYCLE;
+    return e->failed ? INS_FOUND_LIMIT : ins_saturate(e, cycle);
+}
