@@ -8,17 +8,26 @@
 #include "witness/view.h"
 
 enum {
+#ifdef INS_EVERY_SEARCH /* a test: tiny histories take the ways that large ones take \
+                         */
+    FEW_CANDIDATES = 0,
+    SOME_CANDIDATES = 1,
+    SOME_WITH_TIMES = 0,
+    NEAR_LAG = 1,
+    NEAR_CANDIDATES = 9,
+#else
     /* up to this many candidates a read, on average, the engine does well by itself */
     FEW_CANDIDATES = 3,
     /* up to this many an operation, it is asked first, for so many ticks; times make it
        easy to find a witness, so that it had better be soon */
     SOME_CANDIDATES = 12,
     SOME_WITH_TIMES = 4,
-    SHORT_SEARCH = 20 * 1000 * 1000,
     /* a read is likely to be from whom nobody had overwritten so many ends before, if
        that leaves so many candidates on average */
     NEAR_LAG = 64,
     NEAR_CANDIDATES = 2,
+#endif
+    SHORT_SEARCH = 20 * 1000 * 1000,
     /* operations whose orders are looked at, and saturated, before a long search */
     LOOK = 1 << 17,
     SATURATE = 1 << 15,

@@ -245,6 +245,6 @@ updates_unknown() {
 
 @test "what a level that passed implies is not unknown, whatever ended first" {
     updates_unknown 100 30 50 >lost.txt
-    run -2 "$INSULA" check --json -l rc,cc,pc,si,ser --timeout 1 lost.txt
+    run -2 "$INSULA" check --json -l rc,cc,pc,si,ser --timeout 6 lost.txt
     [ "$(jq -r '[.histories[0].levels[:3][].verdict] | join(" ")' <<<"$output")" = "pass pass pass" ]
 }
