@@ -109,8 +109,10 @@ static void check(struct run *r)
     char levels[64];
     (void)snprintf(levels, sizeof levels, "all%s%s", *r->outcome.promised ? "," : "",
                    r->outcome.promised);
+    const bool some =
+        opt_given(o, OPT_levels) && strcmp(o->text[OPT_levels], "all") != 0;
     const struct insula_check_options options = {
-        .levels = opt_given(o, OPT_levels) ? o->text[OPT_levels] : levels,
+        .levels = some ? o->text[OPT_levels] : levels,
         .timeout_s = o->number[OPT_timeout],
         .memory_limit = memory_limit(o),
         .threads = (unsigned)o->number[OPT_threads],

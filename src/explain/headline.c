@@ -372,10 +372,16 @@ static const char *cycle_words(const struct ins_anomaly *a)
         return " each saw something of the one before it, all the way round: none of "
                "them can have come first.";
     case INS_G0:
-        return " overwrote each other's writes: none of them can have come first.";
+        return ins_suffix_order(a->suffix) == INS_PLAIN
+                   ? " overwrote each other's writes: none of them can have come first."
+                   : " each came after the one before it, by what it overwrote or by "
+                     "its time: none of them can have come first.";
     case INS_G1C:
-        return " each overwrote or read what the one before it wrote, all the way "
-               "round.";
+        return ins_suffix_order(a->suffix) == INS_PLAIN
+                   ? " each overwrote or read what the one before it wrote, all the "
+                     "way round."
+                   : " each came after the one before it, by what it read or overwrote "
+                     "or by its time, all the way round.";
     case INS_G_SINGLE:
         return " do not fit in any order: one of them missed a write that, by the "
                "others, "

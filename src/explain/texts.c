@@ -13,9 +13,37 @@ bool ins_level_forbids(enum ins_level level, enum ins_kind kind, enum ins_suffix
     return (ins_level_below(level) & ins_kind_breaks(kind, suffix)) != 0;
 }
 
+/* psi and pc imply neither the other, and what breaks one may break both: a cycle of at
+ * most one RW, each edge of which is certain without any level, breaks psi, and pc too
+ * unless that RW follows a WW that is no WR. */
+static uint32_t broken_beside(const struct ins_anomaly *a)
+{
+    bool after_ww = false;
+    uint32_t rw = 0;
+    for (uint32_t i = 0; i < a->n_edges; i++)
+        if (a->edge[i].rule > INS_WHY_ANTI)
+            return 0;
+    for (uint32_t i = 0; i < a->n_cycle; i++) {
+        const struct ins_edge *const before = &a->edge[i ? i - 1 : a->n_cycle - 1];
+        rw += a->edge[i].type == INS_RW;
+        after_ww |= a->edge[i].type == INS_RW && before->type == INS_WW &&
+                    before->rule != INS_WHY_UPDATE;
+    }
+    return !a->n_cycle || rw > 1 ? 0 : INS_BASE(PSI) | (after_ww ? 0 : INS_BASE(PC));
+}
+
 bool ins_level_forbids_this(enum ins_level level, const struct ins_anomaly *a)
 {
-    return ins_level_implies(level, a->breaks);
+    if (ins_level_implies(level, a->breaks))
+        return true;
+    if (a->n_branches || !ins_model_of(a->breaks).versions)
+        return false;
+    const ins_levels beside =
+        ins_levels_of(broken_beside(a), 1u << ins_level_table[a->breaks].variant);
+    INS_EACH_LEVEL(l, beside)
+        if (ins_level_implies(level, l))
+            return true;
+    return false;
 }
 
 void ins_say_title(struct ins_buf *b, enum ins_kind kind, enum ins_suffix suffix)

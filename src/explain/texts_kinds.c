@@ -266,8 +266,9 @@ const struct ins_kind_text ins_kind_texts[INS_N_KINDS] = {
         {
             .title = "incompatible orders",
             .meaning =
-                "Two readers saw the appends to one list in different orders: there "
-                "were two versions of the truth.",
+                "A list showed appends in an order that another list, or the "
+                "transaction that made them, contradicts: there were two versions of "
+                "the truth.",
             .definition =
                 "Of two list reads of one key neither is a prefix of the other.",
             .databases = NOBODY,

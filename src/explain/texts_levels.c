@@ -257,7 +257,8 @@ const char *const ins_suffix_texts[INS_N_SUFFIXES] = {
         "The suffix -process says that session order is part of what closes the cycle: "
         "the rest contradicts the order in which a client ran its transactions.",
     [INS_REALTIME] =
-        "The suffix -realtime says that real time is part of what closes the cycle: a "
-        "transaction that had already ended was overlooked. Only levels "
-        "that ask for real time, such as strict serializability, forbid it.",
+        "The suffix -realtime says that real time is part of what closes the cycle: "
+        "the "
+        "rest contradicts that a transaction had ended before another one began. Only "
+        "levels that ask for real time, such as strict serializability, forbid it.",
 };

@@ -86,25 +86,28 @@ static void see_list(struct ins_survey_facts *f, ins_key k, uint32_t op)
         f->longest[k] = op;
 }
 
-/* So may those that end in appends of the reader, all of them: what stands before is as
- * sure. */
+/* Does t append to the list that it read by op, later on, what that shows already? */
+static bool shows_later(const struct ins_history *h, ins_txn t, uint32_t op)
+{
+    const struct ins_shown list = ins_history_shown(h, op);
+    for (uint32_t o = op + 1; o < h->txn_op[t + 1]; o++)
+        for (uint64_t i = 0; ins_writes_key(h, o, ins_op_key(h, op)) && i < list.len;
+             i++)
+            if (list.at[i] == h->op_value[o])
+                return true;
+    return false;
+}
+
+/* So may those that end in appends of the reader: what stands before is as sure. */
 static void see_own_lists(struct ins_survey_facts *f)
 {
     const struct ins_history *h = f->h;
-    for (ins_txn t = 1; h->has_lists && t < h->n_txns; t++) {
-        const uint32_t end = h->txn_op[t + 1];
-        for (uint32_t op = h->txn_op[t]; ins_counted(h, t) && op < end; op++) {
-            const ins_key k = ins_op_key(h, op);
-            if (h->op_from[op] != INS_FROM_OWN || ins_is_write(h, op) ||
-                !ins_is_list_key(h, k))
-                continue;
-            uint32_t later = op + 1;
-            while (later < end && !ins_writes_key(h, later, k))
-                later++;
-            if (later == end)
-                see_list(f, k, op);
-        }
-    }
+    for (ins_txn t = 1; h->has_lists && t < h->n_txns; t++)
+        for (uint32_t op = h->txn_op[t]; ins_counted(h, t) && op < h->txn_op[t + 1];
+             op++)
+            if (h->op_from[op] == INS_FROM_OWN && !ins_is_write(h, op) &&
+                ins_is_list_key(h, ins_op_key(h, op)) && !shows_later(h, t, op))
+                see_list(f, ins_op_key(h, op), op);
 }
 
 /* Where in memory the writes of somebody are that is read from soon. */

@@ -364,6 +364,13 @@ static void lost_updates_of(struct survey *s, uint32_t version,
     }
     if (n < 2)
         return;
+    /* Of appends the later one missed the earlier one, which came before it. */
+    const uint32_t x = f->read_write[first], y = f->read_write[second];
+    if (ins_is_list_key(s->h, f->version_key[x]) && f->chain_at[x] < f->chain_at[y]) {
+        const uint32_t earlier = first;
+        first = second;
+        second = earlier;
+    }
     const ins_txn a = f->read_txn[first], b = f->read_txn[second];
     cycle->len = 0;
     ins_vec_arc_push(
@@ -414,11 +421,11 @@ static void put_older(struct survey *s, uint32_t version, uint32_t than)
     }
 }
 
-/* Does an anomaly of the checkers show this lost commit? */
+/* Does an anomaly of a weak level show this lost commit? */
 static bool is_shown(const struct survey *s, const struct ins_lost_commit *l)
 {
     for (size_t i = 0; i < s->first; i++)
-        if (s->r->anomaly.at[i].lost == l)
+        if (s->r->anomaly.at[i].lost == l && is_of_weak_level(&s->r->anomaly.at[i]))
             return true;
     return false;
 }
@@ -449,8 +456,10 @@ static void add_lost(struct survey *s, const struct ins_lost_commit *l,
 {
     const enum ins_suffix order = order_of_lost(s, l);
     const bool own = is_of_session(s, l);
-    if (own && is_shown(s, l))
+    if (own && is_shown(s, l)) {
+        s->r->lost_commits++;
         return;
+    }
     cycle->len = 0;
     ins_vec_arc_push(cycle,
                      (struct ins_survey_arc){l->txn, l->reader, own ? INS_SO : INS_RT,
@@ -461,6 +470,7 @@ static void add_lost(struct survey *s, const struct ins_lost_commit *l,
         return;
     const enum ins_suffix suffix = ins_suffix_with(order, needs_missed_row(s, cycle));
     const ins_levels broken = broken_by(s, INS_G_SINGLE, suffix, cycle);
+    s->r->lost_commits += broken != 0;
     if (!broken || !count_anomaly(s, INS_G_SINGLE, suffix, broken, 1))
         return;
     s->edge.len = 0;
@@ -515,7 +525,6 @@ static void lost_commits(struct survey *s, const struct ins_vec_lost *found,
     memcpy(kept, found->at, found->len * sizeof *kept);
     s->lost = kept;
     s->n_lost = found->len;
-    s->r->lost_commits = found->len;
     mark_lost(s);
     for (size_t i = 0; i < found->len; i++)
         add_lost(s, &kept[i], cycle);

@@ -431,3 +431,32 @@ E2
     run -1 "$INSULA" check --json -l ra h.edn
     [ "$(jq -c '.histories[0].counts' <<<"$output")" = '{"NonRepeatableRead":1}' ]
 }
+
+@test "a list that its reader appends to later shows an order all the same" {
+    printf '%s\n' 'insula 1' 'a t1: a(x)=6 r(x)=[1 4 6] a(y)=4 a(x)=7' 'b t5: a(x)=1 a(y)=1' \
+        'b t9: a(x)=4' 'c t7: r(y)=[4 1]' >h.txt
+    [ "$(result h.txt .counts)" = '{"G0":1,"G0-process":1}' ]
+}
+
+@test "of two lost appends the list says which one was first" {
+    printf '%s\n' 'insula 1' 'a t1: r(x)=[] a(x)=1' 'b t2: r(x)=[] a(x)=2' 'c t3: r(x)=[1 2]' >h.txt
+    run -1 "$INSULA" check h.txt
+    [[ $output == *"t1 comes before t2: x=1 is the older version"* ]]
+    [[ $output != *"x=2 is the older"* ]]
+}
+
+@test "a lost commit that its own session missed is told, whichever level is asked" {
+    printf '%s\n' 'insula 1' 'a t1 @0..10: w(y)=3 r(z)=nil' 'a t2 @20..30: w(z)=1 r(y)=nil' >h.txt
+    for level in si ser sser; do
+        run -1 "$INSULA" check --json -l $level h.txt
+        jq -e '.histories[0] | .lost_commits == 1 and any(.anomalies[]; .name == "G-single-process")' <<<"$output"
+    done
+}
+
+@test "a single anti-dependency breaks psi and pc: both forbid it" {
+    printf '%s\n' 'insula 1' 'a t1: a(x)=1 r(z)=nil' 'a t2: r(x)=[]' >h.txt
+    for levels in psi,pc psi pc; do
+        run -1 "$INSULA" check -l $levels h.txt
+        [[ $output == *"Forbidden by psi, pc, si, ser, sser;"* ]]
+    done
+}

@@ -70,12 +70,14 @@ static ins_txn source(const struct ins_history *h, ins_txn t, ins_key k)
     return INS_NONE;
 }
 
-/* Does t append to the key of its operation op after it? */
-static bool appends_later(const struct ins_history *h, ins_txn t, uint32_t op)
+/* Does t append after its list read op what that shows? */
+static bool appends_again(const struct ins_history *h, ins_txn t, uint32_t op)
 {
+    const struct ins_shown list = ins_history_shown(h, op);
     for (uint32_t o = op + 1; o < h->txn_op[t + 1]; o++)
-        if (ins_writes_key(h, o, ins_op_key(h, op)))
-            return true;
+        for (uint64_t i = 0; i < list.len; i++)
+            if (ins_writes_key(h, o, ins_op_key(h, op)) && h->op_value[o] == list.at[i])
+                return true;
     return false;
 }
 
@@ -83,7 +85,7 @@ static bool appends_later(const struct ins_history *h, ins_txn t, uint32_t op)
 static bool is_sure(const struct ins_history *h, ins_txn t, uint32_t op)
 {
     const uint32_t from = h->op_from[op];
-    return (from == INS_FROM_OWN && !appends_later(h, t, op)) || from == INS_INIT ||
+    return (from == INS_FROM_OWN && !appends_again(h, t, op)) || from == INS_INIT ||
            (from < INS_FROM_SPECIAL && ins_counted(h, from));
 }
 
