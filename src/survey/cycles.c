@@ -14,7 +14,7 @@
 
 struct visit {
     uint32_t node, parent, link;
-    uint32_t ended; /* who ended when the way came to the stations of time it is on */
+    uint32_t origin;     /* who the way came from to the stations that it is on */
     uint16_t met, moves; /* from station to station, in a row */
 };
 INS_VEC(visit, struct visit);
@@ -441,17 +441,35 @@ static bool in_session(const struct ins_survey_graph *g, uint32_t u, uint32_t v)
     return t < to && session[t] == session[to];
 }
 
+/* Does a WR or WW that such a cycle may have lead from u to v?  Then no order is needed
+ * for that. */
+static bool has_data(const struct ins_survey_graph *g, uint32_t u, uint32_t v,
+                     struct ins_shape shape)
+{
+    const unsigned data = INS_ARC(INS_ARC_WW) | INS_ARC(INS_ARC_WR);
+    const unsigned arcs = ins_shape_arcs(shape) & data;
+    const uint32_t end = g->in.rw[u / INS_NODES];
+    for (uint32_t e = g->in.off[u]; e < end; e++)
+        if (ins_link_to(g->in.link[e]) == v &&
+            arcs & INS_ARC(ins_link_type(g->in.link[e])))
+            return true;
+    return false;
+}
+
 /* The edge SO or RT from transaction node u to v that the suffix needs, if there is
  * one.
  */
 static bool order_link(const struct ins_survey_graph *g, uint32_t u, uint32_t v,
-                       enum ins_arc_type type, struct ins_survey_link *l)
+                       enum ins_arc_type type, struct ins_shape shape,
+                       struct ins_survey_link *l)
 {
     const struct ins_survey_facts *f = g->f;
     const ins_txn t = ins_node_txn(&g->in, u), to = ins_node_txn(&g->in, v);
     *l = (struct ins_survey_link){v, INS_NONE, INS_NONE, type};
-    return type == INS_ARC_RT ? f->first_after[t] < f->begun[to] && !in_session(g, u, v)
-                              : in_session(g, u, v);
+    return (type == INS_ARC_RT
+                ? f->first_after[t] < f->begun[to] && !in_session(g, u, v)
+                : in_session(g, u, v)) &&
+           !has_data(g, u, v, shape);
 }
 
 /* Does some edge back from where link e of node v leads close a cycle of the kind? */
@@ -463,7 +481,8 @@ static bool closes_pair(struct ins_survey_graph *g, uint32_t v, uint32_t e,
     struct ins_survey_link back, there;
     if (shape.suffix != INS_PLAIN) {
         if (!order_link(g, to, v,
-                        shape.suffix == INS_REALTIME ? INS_ARC_RT : INS_ARC_SO, &back))
+                        shape.suffix == INS_REALTIME ? INS_ARC_RT : INS_ARC_SO, shape,
+                        &back))
             return false;
         there = ins_link_at(&g->in, e);
         return is_pair(g, v, &there, &back, shape, cycle);
@@ -514,8 +533,8 @@ static bool find_pair(struct ins_survey_graph *g, struct ins_shape shape,
 /* ---- search for longer ones ---- */
 
 /* Has this search been here, or if it is careful so often that it does not help?  From
- * now on it has, once more.  Whoever comes to the stations of time from another session
- * gets off where the first one does not: so two of them may pass. */
+ * now on it has, once more.  Whoever comes to a station from somebody else, to one of
+ * time from another session, gets off where the first one does not: so two may pass. */
 static bool was_seen(struct ins_survey_graph *g, const struct visit *v)
 {
     enum { NODE_BITS = INS_LINK_BITS, SEARCH_AT = 32 + INS_MET_BITS };
@@ -524,9 +543,11 @@ static bool was_seen(struct ins_survey_graph *g, const struct visit *v)
     const uint64_t times = (CAREFUL_TIMES - 1) * once;
     const uint64_t state =
         ((uint64_t)g->search << 32 | v->node) << INS_MET_BITS | v->met;
-    const bool passes = g->manner == SIMPLE && v->node % INS_NODES == INS_NODE_RT;
-    const uint64_t first =
-        passes ? once * (g->f->h->txn_session[v->ended] % (CAREFUL_TIMES - 1)) : 0;
+    const uint32_t kind = v->node % INS_NODES;
+    const bool passes = g->manner == SIMPLE && kind != INS_NODE_TXN;
+    const uint32_t who =
+        kind == INS_NODE_RT ? g->f->h->txn_session[v->origin] : v->origin;
+    const uint64_t first = passes ? once * (who % (CAREFUL_TIMES - 1)) : 0;
     uint64_t i = state * 0x9E3779B97F4A7C15u >> (64 - g->reach.seen_bits);
     while (g->seen[i] >> SEARCH_AT == g->search && (g->seen[i] & ~times) != state)
         i = (i + 1) & last;
@@ -598,10 +619,10 @@ static bool closes_by_order(struct ins_survey_graph *g, uint32_t at,
     struct ins_survey_link l;
     if (!at || shape.suffix == INS_PLAIN || !ins_node_is_txn(node))
         return false;
-    return (order_link(g, node, start, INS_ARC_SO, &l) &&
+    return (order_link(g, node, start, INS_ARC_SO, shape, &l) &&
             closes(g, at, &l, shape, cycle)) ||
            (shape.suffix == INS_REALTIME &&
-            order_link(g, node, start, INS_ARC_RT, &l) &&
+            order_link(g, node, start, INS_ARC_RT, shape, &l) &&
             closes(g, at, &l, shape, cycle));
 }
 
@@ -612,16 +633,17 @@ static bool is_beyond(const struct ins_survey_graph *g, uint32_t v, uint32_t sta
     return v > start && (g->in.is_ordered || v % INS_NODES != INS_NODE_SO);
 }
 
-/* Does the way leave a station of time in the session from which it came there?  Then
- * session order leads there, too. */
-static bool gets_off_at_home(const struct ins_survey_graph *g, const struct visit *v,
-                             enum ins_arc_type type, uint32_t to)
+/* Does the way leave a station where something else leads there, too: from one of time
+ * in the session from which it came, or where data tells the order? */
+static bool gets_off_in_vain(const struct ins_survey_graph *g, const struct visit *v,
+                             enum ins_arc_type type, uint32_t to,
+                             struct ins_shape shape)
 {
-    const uint32_t *const session = g->f->h->txn_session;
-    if (type != INS_ARC_MOVE_RT || !ins_node_is_txn(to))
+    if (!is_free(type) || !ins_node_is_txn(to))
         return false;
-    const ins_txn t = ins_node_txn(&g->in, to);
-    return v->ended < t && session[v->ended] == session[t];
+    const uint32_t from = INS_NODES * g->in.local[v->origin];
+    return (type == INS_ARC_MOVE_RT && in_session(g, from, to)) ||
+           has_data(g, from, to, shape);
 }
 
 /* Go on from visit `at` by all of its links; `last`: it is only of interest who closes
@@ -641,7 +663,7 @@ static bool expand(struct ins_survey_graph *g, uint32_t at, struct ins_shape sha
         const enum ins_arc_type type = ins_link_type(link[e]);
         const uint32_t to = ins_link_to(link[e]);
         if (!(arcs & INS_ARC(type)) || is_beyond(g, to, start) ||
-            !(may[to] >> shape.kind & 1) || gets_off_at_home(g, &v, type, to))
+            !(may[to] >> shape.kind & 1) || gets_off_in_vain(g, &v, type, to, shape))
             continue;
         if (to == start) {
             const struct ins_survey_link l = ins_link_at(&g->in, e);
@@ -660,13 +682,13 @@ static bool expand(struct ins_survey_graph *g, uint32_t at, struct ins_shape sha
             g->held = true;
             continue;
         }
-        push_visit(
-            g,
-            (struct visit){to, at, e,
-                           type == INS_ARC_RT ? ins_node_txn(&g->in, v.node) : v.ended,
-                           (uint16_t)ins_shape_keep(shape.kind, met),
-                           (uint16_t)(is_move ? v.moves + 1 : 0)},
-            is_free(type));
+        push_visit(g,
+                   (struct visit){to, at, e,
+                                  ins_node_is_txn(v.node) ? ins_node_txn(&g->in, v.node)
+                                                          : v.origin,
+                                  (uint16_t)ins_shape_keep(shape.kind, met),
+                                  (uint16_t)(is_move ? v.moves + 1 : 0)},
+                   is_free(type));
     }
     g->work += end - first;
     return closes_by_order(g, at, shape, cycle);

@@ -288,8 +288,25 @@ struct walk {
     ins_txn start;
     int suffix;
     bool on[MOST];
+    ins_txn txn[MOST];
     int type[MOST];
 };
+
+/* The kinds of cycles that need the order of edge i of the way, SO or RT: no data that
+ * such a cycle may have says the same. */
+static uint32_t needing(const struct walk *w, unsigned i, unsigned n)
+{
+    const bool *const edge = w->g->edge[w->txn[i]][w->txn[(i + 1) % n]];
+    uint32_t set = UINT32_MAX;
+    if (w->type[i] != INS_SO && w->type[i] != INS_RT)
+        return set;
+    if (edge[INS_WR])
+        set &= 1u << INS_G0;
+    for (ins_key k = 0; k < TINY_KEYS; k++)
+        if (edge[ww_of(k)])
+            set &= 1u << INS_LONG_FORK;
+    return set;
+}
 
 static void extend(struct walk *w, ins_txn at, unsigned n)
 {
@@ -299,8 +316,11 @@ static void extend(struct walk *w, ins_txn at, unsigned n)
             if (!w->g->edge[at][u][t] || !allowed(t, w->suffix) || w->on[u])
                 continue;
             w->type[n] = t;
+            w->txn[n] = at;
             if (u == w->start) {
-                const uint32_t set = kinds_of(w->type, n + 1, w->suffix, w->g->weak);
+                uint32_t set = kinds_of(w->type, n + 1, w->suffix, w->g->weak);
+                for (unsigned i = 0; i <= n; i++)
+                    set &= needing(w, i, n + 1);
                 for (int k = 0; k < INS_N_KINDS; k++)
                     if (set >> k & 1)
                         w->g->found[w->suffix][k] |=
