@@ -53,6 +53,7 @@ struct ins_survey_graph {
     enum ins_suffix suffix;
     unsigned types;           /* of its edges */
     uint64_t n_links, n_rw;   /* edges, and the RW among them */
+    uint64_t n_lost;          /* those of lost updates */
     bool turns_back;          /* an edge other than RW leads to who ended earlier */
     struct ins_vec_u32 start; /* nodes with an RW */
     struct ins_sieve *sieve;
@@ -214,13 +215,14 @@ static void look_at_node(struct ins_survey_graph *g, uint32_t v, unsigned arcs)
     const uint32_t *const of = g->now_in.of, c = g->c;
     const uint32_t first = g->in.off[v], end = g->in.off[v + 1];
     unsigned types = 0;
-    uint32_t n = 0, rw = 0;
+    uint32_t n = 0, rw = 0, lost = 0;
     for (uint32_t e = first; e < end; e++) {
         const unsigned arc = INS_ARC(ins_link_type(g->in.link[e]));
         const bool counts = (arcs & arc) != 0 && of[ins_link_to(g->in.link[e])] == c;
         types |= counts ? arc : 0;
         n += counts;
         rw += counts && arc == INS_ARC(INS_ARC_RW);
+        lost += counts && arc == INS_ARC(INS_ARC_LOST);
     }
     const unsigned passed =
         INS_ARC(INS_ARC_RW) | INS_ARC(INS_ARC_LOST) | INS_ARC(INS_ARC_RT);
@@ -233,7 +235,8 @@ static void look_at_node(struct ins_survey_graph *g, uint32_t v, unsigned arcs)
     g->types |= types;
     g->n_links += n;
     g->n_rw += rw;
-    if (rw)
+    g->n_lost += lost;
+    if (rw + lost)
         ins_vec_u32_push(&g->start, v);
 }
 
@@ -243,7 +246,7 @@ static void look_at(struct ins_survey_graph *g, uint32_t c)
     leave(g);
     g->c = c;
     g->types = g->sifted = 0;
-    g->n_links = g->n_rw = 0;
+    g->n_links = g->n_rw = g->n_lost = 0;
     g->turns_back = false;
     g->start.len = 0;
     g->left = UINT32_MAX;
@@ -253,6 +256,13 @@ static void look_at(struct ins_survey_graph *g, uint32_t c)
             g->may[v + k] = g->now_in.of[v + k] == c ? UINT32_MAX : 0;
         look_at_node(g, v, ins_suffix_arcs[g->suffix]);
     }
+}
+
+/* Who began after another one had ended, and missed its write of a key that both read
+ * at the same version and wrote: a lost update, and a stale read. */
+static bool takes_lost(struct ins_shape s)
+{
+    return s.kind == INS_G_SINGLE && s.suffix == INS_REALTIME;
 }
 
 /* Does the component have what such a cycle is made of? */
@@ -267,7 +277,7 @@ static bool is_possible(const struct ins_survey_graph *g, struct ins_shape s)
         return false;
     if (!ins_shape_has_rw(s))
         return g->turns_back;
-    return g->n_rw > (p->wants[0] == INS_MET_MORE_RW);
+    return g->n_rw + (takes_lost(s) ? g->n_lost : 0) > (p->wants[0] == INS_MET_MORE_RW);
 }
 
 /* Can a cycle of the kind in this component go through v? */
@@ -414,14 +424,15 @@ static bool is_pair(struct ins_survey_graph *g, uint32_t v,
                     struct ins_vec_arc *cycle)
 {
     const ins_txn t = ins_node_txn(&g->in, v), u = ins_node_txn(&g->in, there->to);
-    const unsigned met =
-        ins_shape_meet(ins_shape_meet(0, there->type, shape.suffix, true), back->type,
-                       shape.suffix, false);
+    const bool lost = there->type == INS_ARC_LOST;
+    const enum ins_arc_type first = lost ? INS_ARC_RW : there->type;
+    const unsigned met = ins_shape_meet(ins_shape_meet(0, first, shape.suffix, true),
+                                        back->type, shape.suffix, false);
     if (!ins_shape_closes(shape, met))
         return false;
     cycle->len = 0;
-    ins_vec_arc_push(cycle, (struct ins_survey_arc){t, u, edge_type(there->type),
-                                                    there->what, there->version});
+    ins_vec_arc_push(cycle, (struct ins_survey_arc){t, u, edge_type(first), there->what,
+                                                    there->version});
     ins_vec_arc_push(cycle, (struct ins_survey_arc){u, t, edge_type(back->type),
                                                     back->what, back->version});
     if (cycle->failed) {
@@ -429,7 +440,7 @@ static bool is_pair(struct ins_survey_graph *g, uint32_t v,
         return false;
     }
     merge_missed(g->f, cycle);
-    return cycle->len == 2 && !has_lost_update(g->f, cycle);
+    return cycle->len == 2 && (lost || !has_lost_update(g->f, cycle));
 }
 
 /* Is transaction node u before v in a session?  Then that real time says so, too, says
@@ -507,7 +518,9 @@ static bool find_pair(struct ins_survey_graph *g, struct ins_shape shape,
 {
     const unsigned orders = ins_suffix_arcs[INS_REALTIME] & ~ins_suffix_arcs[INS_PLAIN];
     const unsigned data = ins_shape_arcs(shape) & ~orders;
-    const unsigned first = ins_shape_has_rw(shape) ? INS_ARC(INS_ARC_RW) : data;
+    const unsigned rws =
+        INS_ARC(INS_ARC_RW) | (takes_lost(shape) ? INS_ARC(INS_ARC_LOST) : 0);
+    const unsigned first = ins_shape_has_rw(shape) ? rws : data;
     const uint32_t *v = g->start.at, *end = v + g->start.len;
     if (!ins_shape_has_rw(shape)) {
         v = g->now_in.member + g->now_in.first[g->c];

@@ -460,3 +460,14 @@ E2
         [[ $output == *"Forbidden by psi, pc, si, ser, sser;"* ]]
     done
 }
+
+@test "session order that data says, too, makes no anomaly of its own" {
+    printf '%s\n' 'insula 1' 'a t1: a(y)=3' 'b t2: r(y)=[] a(y)=4' 'a t3: a(y)=1 r(y)=[3 1]' >h.txt
+    [ "$(result h.txt .counts)" = '{"G-single":1}' ]
+}
+
+@test "a lost update does not hide that its reader was stale" {
+    printf '%s\n' 'insula 1' 'a t1 @0..10: r(x)=nil w(x)=1' 'c t3 @12..15: r(x)=1' \
+        'b t2 @20..30: r(x)=nil w(x)=2' >h.txt
+    [ "$(result h.txt .counts)" = '{"LostUpdate":1,"G-single-realtime":1}' ]
+}

@@ -333,8 +333,23 @@ static void extend(struct walk *w, ins_txn at, unsigned n)
         }
 }
 
+/* A lost update whose later half began after the other one had ended is a stale read,
+ * too. */
+static void stale_updates(struct graph *g)
+{
+    for (ins_txn t = 1; t < g->h->n_txns; t++)
+        for (ins_txn u = 1; u < g->h->n_txns; u++) {
+            const struct walk w = {.g = g, .txn = {t, u}, .type = {INS_RT}};
+            if (g->updates[t][u] && g->edge[t][u][INS_RT])
+                g->found[INS_REALTIME][INS_G_SINGLE] |=
+                    (needing(&w, 0, 2) >> INS_G_SINGLE & 1)
+                    << component(g, INS_REALTIME, t);
+        }
+}
+
 static void all_cycles(struct graph *g)
 {
+    stale_updates(g);
     for (int x = 0; x < INS_N_ORDERS; x++)
         for (ins_txn t = 1; t < g->h->n_txns; t++) {
             struct walk w = {.g = g, .start = t, .suffix = x};
