@@ -212,20 +212,27 @@ static void shake(struct mend *q, uint32_t t)
         (void)go(q, (struct way){t, behind}, q->order.n_miss + draw_more(q));
 }
 
-/* Who may be left out is taken out. */
+/* Who may be left out is taken out, the commit with the begin. */
 static void take_out(struct mend *q, uint32_t t)
 {
     const uint32_t most = q->order.n_miss + draw_more(q);
+    const uint32_t commit = q->order.split ? q->order.turn[t].later : 0;
     ins_sequence_take_out(&q->order, t);
-    if (q->order.n_miss > most)
-        ins_sequence_put_back(&q->order, t);
+    if (commit)
+        ins_sequence_take_out(&q->order, commit);
+    if (q->order.n_miss <= most)
+        return;
+    if (commit)
+        ins_sequence_put_back(&q->order, commit);
+    ins_sequence_put_back(&q->order, t);
 }
 
 static void mend_one(struct mend *q, uint32_t read)
 {
     const uint32_t t = q->order.use[read].turn;
     list_ways(q, read);
-    if (!q->s->counts[q->order.turn[t].txn] && !ins_rng_below(&q->rng, q->n_ways + 1)) {
+    if (!q->s->counts[q->order.turn[t].step >> 1] &&
+        !ins_rng_below(&q->rng, q->n_ways + 1)) {
         take_out(q, t);
         return;
     }
@@ -331,13 +338,12 @@ static bool run(struct mend *q)
     return end_well(q);
 }
 
-static void write_steps(const struct mend *q, bool split, struct ins_vec_u32 *step)
+static void write_steps(const struct mend *q, bool both, struct ins_vec_u32 *step)
 {
     for (uint32_t t = q->order.turn[0].after; t; t = q->order.turn[t].after) {
-        const ins_txn txn = q->order.turn[t].txn;
-        ins_vec_u32_push(step, txn << 1);
-        if (split)
-            ins_vec_u32_push(step, txn << 1 | 1);
+        ins_vec_u32_push(step, q->order.turn[t].step);
+        if (both)
+            ins_vec_u32_push(step, q->order.turn[t].step | 1);
     }
 }
 
@@ -345,7 +351,9 @@ bool ins_mend_search(const struct ins_script *s, struct ins_steps how,
                      struct ins_limit *limit, struct ins_vec_u32 *step)
 {
     const uint32_t n = s->h->n_txns;
-    const double spacing = (double)s->n_values * n / (s->write_off[n] + 1.);
+    const bool split = how.split && !how.exclusive;
+    const double spacing =
+        (double)s->n_values * n * (1 + split) / (s->write_off[n] + 1.);
     const double near = NEAR * (spacing < FAR ? spacing : FAR) * INS_TURN_GAP;
     struct mend q = {.s = s,
                      .limit = limit,
@@ -355,9 +363,9 @@ bool ins_mend_search(const struct ins_script *s, struct ins_steps how,
                      .along_bits = ALONG_BITS};
     step->len = 0;
     const bool found =
-        !how.real_time && ins_sequence_init(&q.order, s, limit) && run(&q);
+        !how.real_time && ins_sequence_init(&q.order, s, split, limit) && run(&q);
     if (found)
-        write_steps(&q, how.split, step);
+        write_steps(&q, how.split && !split, step);
     ins_sequence_release(&q.order);
     return found && !step->failed && ins_script_runs(s, how, step->at, step->len);
 }

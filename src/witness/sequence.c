@@ -220,12 +220,11 @@ static void link_uses(struct ins_sequence *q, uint32_t t)
 {
     const struct ins_script *s = q->s;
     const struct ins_turn *x = &q->turn[t];
-    const uint32_t n_reads = x->first_write - x->use;
+    const struct ins_access *read = &s->read[s->read_off[x->step >> 1]];
+    const struct ins_access *write = &s->write[s->write_off[x->step >> 1]];
     for (uint32_t i = x->use; i < x[1].use; i++) {
         const bool writes = i >= x->first_write;
-        const struct ins_access a =
-            writes ? s->write[s->write_off[x->txn] + (i - x->use - n_reads)]
-                   : s->read[s->read_off[x->txn] + (i - x->use)];
+        const struct ins_access a = writes ? *write++ : *read++;
         q->use[i] = (struct ins_use){.turn = t,
                                      .value = a.value,
                                      .before = q->tail[a.key],
@@ -257,7 +256,7 @@ void ins_sequence_reset(struct ins_sequence *q)
     }
     for (uint32_t t = 1; t <= q->n; t++) {
         struct ins_turn *x = &q->turn[t];
-        uint32_t *last = &q->last[h->txn_session[x->txn]];
+        uint32_t *last = &q->last[h->txn_session[x->step >> 1]];
         x->label = t * INS_TURN_GAP;
         x->before = t - 1;
         x->after = t < q->n ? t + 1 : 0;
@@ -270,10 +269,12 @@ void ins_sequence_reset(struct ins_sequence *q)
     q->turn[0] = (struct ins_turn){.before = q->n, .after = q->n ? 1 : 0};
 }
 
-/* When a transaction of a session had its turn: by recorded times, or as if all
- * sessions began together and ended together. */
-static int64_t turn_time(const struct ins_history *h, uint32_t session, ins_txn t)
+/* When a turn was: by recorded times, or as if all sessions began together and ended
+ * together. */
+static int64_t turn_time(const struct ins_sequence *q, uint32_t session, ins_txn t,
+                         bool commit)
 {
+    const struct ins_history *h = q->s->h;
     const uint32_t first = h->session_first[session];
     const double n = h->session_first[session + 1] - first;
     const double shift = (session + 0.5) / h->n_sessions;
@@ -282,22 +283,25 @@ static int64_t turn_time(const struct ins_history *h, uint32_t session, ins_txn 
     const int64_t begin = h->txn_begin[t], end = h->txn_end[t];
     if (begin == INS_NO_TIME || end == INS_NO_TIME)
         return begin == INS_NO_TIME ? end : begin;
+    if (q->split)
+        return commit ? end : begin;
     return begin / 2 + end / 2;
 }
 
 /* Sessions stay in order, whatever their times say. */
-static uint32_t order_turns(const struct ins_script *s, struct ins_timed *by)
+static uint32_t order_turns(const struct ins_sequence *q, struct ins_timed *by)
 {
-    const struct ins_history *h = s->h;
+    const struct ins_history *h = q->s->h;
     uint32_t n = 0;
     for (uint32_t i = 0; i < h->n_sessions; i++) {
         int64_t at = INT64_MIN;
-        for (ins_txn t = ins_script_next(s, i, h->session_first[i]);
-             t < h->session_first[i + 1]; t = ins_script_next(s, i, t + 1)) {
-            const int64_t time = turn_time(h, i, t);
-            at = time > at ? time : at;
-            by[n++] = (struct ins_timed){at, t};
-        }
+        for (ins_txn t = ins_script_next(q->s, i, h->session_first[i]);
+             t < h->session_first[i + 1]; t = ins_script_next(q->s, i, t + 1))
+            for (uint32_t c = 0; c <= q->split; c++) {
+                const int64_t time = turn_time(q, i, t, c);
+                at = time > at ? time : at;
+                by[n++] = (struct ins_timed){at, t << 1 | c};
+            }
     }
     ins_timed_sort(by, n);
     return n;
@@ -308,31 +312,33 @@ static void number_uses(struct ins_sequence *q, const struct ins_timed *by)
     const struct ins_script *s = q->s;
     uint32_t use = 0;
     for (uint32_t t = 1; t <= q->n; t++) {
-        const ins_txn txn = by[t - 1].t;
-        q->turn[t].txn = txn;
+        const uint32_t step = by[t - 1].t;
+        const ins_txn txn = step >> 1;
+        const bool reads = !(step & 1), writes = !q->split || !reads;
+        q->turn[t].step = step;
         q->turn[t].use = use;
-        use += s->read_off[txn + 1] - s->read_off[txn];
+        use += reads ? s->read_off[txn + 1] - s->read_off[txn] : 0;
         q->turn[t].first_write = use;
-        use += s->write_off[txn + 1] - s->write_off[txn];
+        use += writes ? s->write_off[txn + 1] - s->write_off[txn] : 0;
     }
     q->turn[q->n + 1].use = use;
 }
 
-bool ins_sequence_init(struct ins_sequence *q, const struct ins_script *s,
+bool ins_sequence_init(struct ins_sequence *q, const struct ins_script *s, bool split,
                        struct ins_limit *limit)
 {
     const struct ins_history *h = s->h;
     const uint64_t reads = s->read_off[h->n_txns];
     const uint64_t uses = reads + s->write_off[h->n_txns] + h->n_keys;
-    *q = (struct ins_sequence){.s = s};
-    if (uses >= INS_NONE || h->n_txns > MOST_TURNS ||
+    const uint64_t turns = (uint64_t)h->n_txns << split;
+    *q = (struct ins_sequence){.s = s, .split = split};
+    if (uses >= INS_NONE || turns > MOST_TURNS ||
         ins_limit_memory(limit, uses * sizeof *q->use + reads * sizeof *q->miss +
-                                    h->n_txns * (sizeof *q->turn + 16) +
-                                    UINT64_C(4) * h->n_keys +
-                                    UINT64_C(4) * s->n_values))
+                                    turns * (sizeof *q->turn + 16) +
+                                    UINT64_C(4) * ((uint64_t)h->n_keys + s->n_values)))
         return false;
-    struct ins_timed *by = INS_NEW(struct ins_timed, h->n_txns);
-    q->turn = INS_NEW0(struct ins_turn, (size_t)h->n_txns + 1);
+    struct ins_timed *by = INS_NEW(struct ins_timed, turns);
+    q->turn = INS_NEW0(struct ins_turn, turns + 1);
     q->use = INS_NEW(struct ins_use, uses);
     q->miss = INS_NEW(uint32_t, reads);
     q->tail = INS_NEW(uint32_t, h->n_keys);
@@ -341,7 +347,7 @@ bool ins_sequence_init(struct ins_sequence *q, const struct ins_script *s,
     const bool ok =
         by && q->turn && q->use && q->miss && q->tail && q->kin_tail && q->last;
     if (ok) {
-        q->n = order_turns(s, by);
+        q->n = order_turns(q, by);
         number_uses(q, by);
         ins_sequence_reset(q);
     }

@@ -1,7 +1,8 @@
-/* sequence.h - an order of transactions in which some reads miss their values, and how
- * it changes when one of them moves.
+/* sequence.h - an order of turns in which some reads miss their values, and how it
+ * changes when one of them moves.
  *
- * Transactions run one after another.  All uses of a key are linked in that order, so
+ * A turn is a transaction, or where those are split its begin, with the reads, or its
+ * commit, with the writes.  All uses of a key are linked in that order, so
  * that a move costs a few steps along the keys that it touches, and it is known at any
  * time which reads miss: for those that are watched.  Turns are numbered as they stood
  * at first, so that what is near in the order is near in memory; turn 0 is before
@@ -30,11 +31,12 @@ struct ins_turn {
     uint32_t earlier, later; /* of its session, or 0 */
     uint32_t use,
         first_write; /* its uses: reads, then writes, up to those of the next */
-    ins_txn txn;
+    uint32_t step;   /* as in script.h */
 };
 
 struct ins_sequence {
     const struct ins_script *s;
+    bool split;
     struct ins_turn *turn; /* n + 2 */
     struct ins_use *use;   /* those of the turns, then the first values of the keys */
     uint32_t *miss;        /* the reads that miss and are watched */
@@ -48,7 +50,7 @@ struct ins_sequence {
 /* All that count or may count stand by recorded times, or without them as if sessions
  * went on evenly.  Nobody is watched.  False when memory or the limit ends it; to be
  * released in any case. */
-bool ins_sequence_init(struct ins_sequence *q, const struct ins_script *s,
+bool ins_sequence_init(struct ins_sequence *q, const struct ins_script *s, bool split,
                        struct ins_limit *limit);
 void ins_sequence_release(struct ins_sequence *q);
 /* Back to how they stood at first, with nobody watched. */
