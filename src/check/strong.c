@@ -479,6 +479,11 @@ static bool look_for_view(struct ins_commit_view *v, const struct ins_script *s,
     const bool by_run = many && forbids == INS_FORBIDS_ONE_RW;
     const bool run_first = by_run && s->h->n_keys == 1 && s->h->has_times;
     *v = (struct ins_commit_view){0};
+    /* Without times, in a moment, it works out or is seen not to. */
+    if ((ahead || by_run) && !s->h->has_times &&
+        ins_view_by_mending(v, s, forbids, limit))
+        return true;
+    ins_view_release(v);
     if (ahead && crowded && ins_view_ahead(v, s, forbids, true, limit))
         return true;
     ins_view_release(v);

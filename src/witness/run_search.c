@@ -2,6 +2,7 @@
 
 #include "base/pool.h"
 #include "witness/frontier.h"
+#include "witness/mend.h"
 #include "witness/window.h"
 
 enum { WORTH_THREADS = 1000 }; /* transactions */
@@ -35,8 +36,9 @@ static bool search_timed(const struct ins_script *s, struct ins_steps how,
 {
     step->len = 0;
     if (wants_beam(s, how))
-        return search_soon(s, how, limit, step);
+        return ins_mend_search(s, how, limit, step) || search_soon(s, how, limit, step);
     return ins_window_search(s, how, true, limit, step) ||
+           ins_mend_search(s, how, limit, step) ||
            (is_crowded(s) && ins_frontier_search(s, how, false, limit, step));
 }
 
@@ -75,13 +77,16 @@ static bool search_serial(const struct ins_script *s, struct ins_steps how,
     return found;
 }
 
-/* Where keys are many, windows need times; where they are few, the beam hardly does. */
+/* Without times mending comes first: where it is no way that is seen soon.  Else, where
+ * keys are many, windows need times; where they are few, the beam hardly does. */
 static bool search_quickly(const struct ins_script *s, struct ins_steps how,
                            struct ins_hindsight *guess, struct ins_limit *limit,
                            struct ins_vec_u32 *step)
 {
     if (s->h->has_times)
         return search_timed(s, how, limit, step);
+    if (ins_mend_search(s, how, limit, step))
+        return true;
     if (is_crowded(s))
         return (is_nearly_serial(s, how) && search_serial(s, how, limit, step)) ||
                search_soon(s, how, limit, step) ||

@@ -1,7 +1,8 @@
-/* view_run.c - a witness for psi out of a run of si or ser.
+/* view_run.c - a witness for cc or psi out of a run of si or ser.
  *
- * A run of steps in which every read finds its value is more than psi asks for, and
- * where times are recorded or keys are few it is found sooner than a view. */
+ * A run of steps in which every read finds its value is more than they ask for,
+ * and where reads leave much open it is found sooner than a view. */
+#include "witness/mend.h"
 #include "witness/run_search.h"
 #include "witness/view.h"
 
@@ -52,26 +53,54 @@ static bool drop_unread(struct ins_commit_view *v)
     return true;
 }
 
+/* Is this run a view? */
+static bool make_view(struct ins_commit_view *v, bool split,
+                      const struct ins_vec_u32 *step, struct ins_limit *limit)
+{
+    memset(v->source, 0xff,
+           (size_t)v->s->read_off[v->s->h->n_txns] * sizeof *v->source);
+    return take_run(v, split, step) && drop_unread(v) && ins_view_holds(v, limit);
+}
+
+/* With `once`, the script with one read of a key in a transaction: in a run they agree.
+ * It is to be released in any case. */
+static bool begin_view(struct ins_commit_view *v, const struct ins_script *s,
+                       enum ins_forbids forbids, struct ins_script *once,
+                       struct ins_limit *limit)
+{
+    *v = (struct ins_commit_view){.s = s, .forbids = forbids};
+    v->source = INS_NEW(uint32_t, s->read_off[s->h->n_txns]);
+    const bool ready = ins_script_init(once, s->h, false, limit);
+    once->undated = s->undated;
+    return ready && v->source;
+}
+
 bool ins_view_by_run(struct ins_commit_view *v, const struct ins_script *s,
                      enum ins_forbids forbids, bool quick, struct ins_limit *limit)
 {
     static const struct ins_steps how[] = {{0}, {.split = true, .exclusive = true}};
     struct ins_vec_u32 step = {0};
-    struct ins_script once; /* in a run, reads of a key in a transaction agree */
-    *v = (struct ins_commit_view){.s = s, .forbids = forbids};
-    v->source = INS_NEW(uint32_t, s->read_off[s->h->n_txns]);
+    struct ins_script once;
     bool found = false;
-    const bool ready = ins_script_init(&once, s->h, false, limit);
-    once.undated = s->undated;
-    for (size_t i = 0; ready && v->source && !found && i < sizeof how / sizeof *how;
-         i++)
+    const bool ready = begin_view(v, s, forbids, &once, limit);
+    for (size_t i = 0; ready && !found && i < sizeof how / sizeof *how; i++)
         if (ins_run_search(&once, how[i], quick, NULL, 1, limit, &step)) {
-            memset(v->source, 0xff,
-                   (size_t)s->read_off[s->h->n_txns] * sizeof *v->source);
-            found = take_run(v, how[i].split, &step) && drop_unread(v) &&
-                    ins_view_holds(v, limit);
+            found = make_view(v, how[i].split, &step, limit);
             break;
         }
+    ins_vec_u32_release(&step);
+    ins_script_release(&once);
+    return found;
+}
+
+bool ins_view_by_mending(struct ins_commit_view *v, const struct ins_script *s,
+                         enum ins_forbids forbids, struct ins_limit *limit)
+{
+    struct ins_vec_u32 step = {0};
+    struct ins_script once;
+    const bool found = begin_view(v, s, forbids, &once, limit) &&
+                       ins_mend_search(&once, (struct ins_steps){0}, limit, &step) &&
+                       make_view(v, false, &step, limit);
     ins_vec_u32_release(&step);
     ins_script_release(&once);
     return found;

@@ -181,6 +181,20 @@ all_proved() {
     all_proved a:pc b:si c:sser d:ser
 }
 
+# Reads that miss their values are mended one after the other, in an order of all.
+@test "few values: an order is mended until no read misses" {
+    local few="--ops 4 --dup 1"
+    # shellcheck disable=SC2086
+    "$INSULA" gen -q --level cc $few --sessions 10 --keys 30 --dup-values 5 --txns 10000 --reads 0.1 --no-times --seed 1053 -o a.insulab
+    # shellcheck disable=SC2086
+    "$INSULA" gen -q --level psi $few --sessions 50 --keys 300 --dup-values 2 --txns 10000 --reads 0.1 --no-times --seed 1077 -o b.insulab
+    # shellcheck disable=SC2086
+    "$INSULA" gen -q --level pc $few --sessions 50 --keys 100 --dup-values 3 --txns 10000 --reads 0.1 --no-times --seed 1098 -o c.insulab
+    # shellcheck disable=SC2086
+    "$INSULA" gen -q --level ser $few --sessions 50 --keys 5 --dup-values 10 --txns 10000 --reads 0.3 --seed 1124 -o d.insulab
+    all_proved a:cc b:psi c:pc d:ser
+}
+
 # Of the writers of a value few are near in time: the engine has little to choose then.
 @test "few values: whom a read is from, by recorded times" {
     "$INSULA" gen -q --level psi --ops 4 --dup 1 --sessions 20 --keys 30 --dup-values 30 --txns 10000 \

@@ -3,6 +3,7 @@
  * The search for views finds most of what holds. */
 #include "oracle.h"
 #include "witness/frontier.h"
+#include "witness/mend.h"
 #include "witness/view.h"
 #include "witness/window.h"
 
@@ -46,6 +47,8 @@ struct tally {
     uint64_t view_hold, view_beam; /* the same by the beam, without rc */
     uint64_t within_hold, within;  /* the same within their times */
     uint64_t ahead_hold, ahead;    /* the same by looking ahead, cc and psi, no times */
+    uint64_t mend_hold,
+        mended; /* levels that hold for ser, and were found by mending */
 };
 
 static void judge_views(const struct tiny_history *tiny, const struct ins_history *h,
@@ -113,6 +116,12 @@ static void judge(const struct tiny_history *tiny, const struct ins_history *h,
         n->wrong += beam && !(holds >> level & 1);
         n->beam_hold += holds >> level & 1;
         n->beam += beam;
+        const bool mended = ins_mend_search(&s, rows[i].how, NULL, &step);
+        n->wrong += mended && !(holds >> level & 1);
+        if (rows[i].base == ORACLE_SER && !rows[i].how.real_time) {
+            n->mend_hold += holds >> level & 1;
+            n->mended += mended;
+        }
         const bool fits = h->n_txns <= 5 * h->n_sessions;
         n->judged++;
         n->found += found;
@@ -157,7 +166,7 @@ int main(int argc, char **argv)
             judge_views(&tiny, h, holds, &n);
         ins_history_free(h);
     }
-    printf("1..7\n# seed %" PRIu64 ": %" PRIu64 " judged, %" PRIu64 " found\n", seed,
+    printf("1..8\n# seed %" PRIu64 ": %" PRIu64 " judged, %" PRIu64 " found\n", seed,
            n.judged, n.found);
     printf("%s 1 - what is found holds, and what holds is found\n",
            n.wrong ? "not ok" : "ok");
@@ -181,5 +190,8 @@ int main(int argc, char **argv)
            n.ahead);
     printf("%s 7 - views are found by looking ahead\n",
            n.ahead_hold && n.ahead >= n.ahead_hold / 10 * 9 ? "ok" : "not ok");
+    printf("# mending: %" PRIu64 " hold, %" PRIu64 " found\n", n.mend_hold, n.mended);
+    printf("%s 8 - what holds is found by mending\n",
+           n.mend_hold && n.mended >= n.mend_hold / 100 * 95 ? "ok" : "not ok");
     return n.wrong != 0;
 }

@@ -1,0 +1,363 @@
+#include "sequence.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_TURNS = 1 << 23 };
+
+/* ---- which reads miss ---- */
+
+static void list_miss(struct ins_sequence *q, uint32_t read)
+{
+    q->use[read].place = q->n_miss;
+    q->miss[q->n_miss++] = read;
+}
+
+static void set_misses(struct ins_sequence *q, uint32_t read, bool misses)
+{
+    struct ins_use *x = &q->use[read];
+    if (x->misses == misses)
+        return;
+    x->misses = misses;
+    if (x->turn > q->watched)
+        return;
+    if (misses) {
+        list_miss(q, read);
+        return;
+    }
+    const uint32_t last = q->miss[--q->n_miss];
+    q->miss[x->place] = last;
+    q->use[last].place = x->place;
+}
+
+/* The value that the key has after this use. */
+static uint32_t value_at(const struct ins_sequence *q, uint32_t use)
+{
+    while (!q->use[use].writes)
+        use = q->use[use].before;
+    return q->use[use].value;
+}
+
+/* Reads from here to the next write find this value. */
+static void show(struct ins_sequence *q, uint32_t use, uint32_t value)
+{
+    for (; use != INS_NONE && !q->use[use].writes; use = q->use[use].after)
+        set_misses(q, use, q->use[use].value != value);
+}
+
+/* ---- moves ---- */
+
+static void unlink_use(struct ins_sequence *q, uint32_t use)
+{
+    const struct ins_use *x = &q->use[use];
+    q->use[x->before].after = x->after;
+    if (x->after != INS_NONE)
+        q->use[x->after].before = x->before;
+    if (x->writes)
+        show(q, x->after, value_at(q, x->before));
+}
+
+/* Between the uses that it names. */
+static void link_use(struct ins_sequence *q, uint32_t use)
+{
+    struct ins_use *x = &q->use[use];
+    q->use[x->before].after = use;
+    if (x->after != INS_NONE)
+        q->use[x->after].before = use;
+    if (x->writes)
+        show(q, x->after, x->value);
+    else
+        set_misses(q, use, value_at(q, x->before) != x->value);
+}
+
+static void unlink_kin(struct ins_sequence *q, const struct ins_use *x)
+{
+    if (x->kin_before != INS_NONE)
+        q->use[x->kin_before].kin_after = x->kin_after;
+    if (x->kin_after != INS_NONE)
+        q->use[x->kin_after].kin_before = x->kin_before;
+}
+
+static void link_kin(struct ins_sequence *q, uint32_t use)
+{
+    const struct ins_use *x = &q->use[use];
+    if (x->kin_before != INS_NONE)
+        q->use[x->kin_before].kin_after = use;
+    if (x->kin_after != INS_NONE)
+        q->use[x->kin_after].kin_before = use;
+}
+
+/* Give labels anew, with wide gaps. */
+static void relabel(struct ins_sequence *q)
+{
+    uint64_t label = 0;
+    for (uint32_t t = q->turn[0].after; t; t = q->turn[t].after)
+        q->turn[t].label = label += INS_TURN_GAP;
+}
+
+static void link_turn(struct ins_sequence *q, uint32_t t, uint32_t behind)
+{
+    struct ins_turn *all = q->turn, *x = &all[t];
+    const uint32_t next = all[behind].after;
+    x->before = behind;
+    x->after = next;
+    all[behind].after = t;
+    all[next].before = t;
+    const uint64_t lo = all[behind].label;
+    const uint64_t hi = next ? all[next].label : lo + 2 * INS_TURN_GAP;
+    x->label = lo + (hi - lo) / 2;
+    if (hi - lo < 2 || hi > UINT64_MAX - 4 * INS_TURN_GAP)
+        relabel(q);
+}
+
+static void unlink_turn(struct ins_sequence *q, uint32_t t)
+{
+    const struct ins_turn *x = &q->turn[t];
+    q->turn[x->before].after = x->after;
+    q->turn[x->after].before = x->before;
+}
+
+/* The turn of a use has a new label: bring the use to its new place. */
+static void bring(struct ins_sequence *q, uint32_t use, uint64_t label)
+{
+    struct ins_use *all = q->use, *x = &all[use];
+    const uint32_t before = x->before;
+    uint32_t to = before;
+    while (q->turn[all[to].turn].label > label)
+        to = all[to].before;
+    if (to == before)
+        for (uint32_t next = x->after;
+             next != INS_NONE && q->turn[all[next].turn].label <= label;
+             next = all[next].after)
+            to = next;
+    if (to == before)
+        return;
+    unlink_use(q, use);
+    x->before = to;
+    x->after = all[to].after;
+    link_use(q, use);
+}
+
+static bool is_behind(const struct ins_sequence *q, uint32_t use, uint64_t label)
+{
+    return use != INS_NONE && q->turn[q->use[use].turn].label > label;
+}
+
+/* The same among those of its value. */
+static void bring_to_kin(struct ins_sequence *q, uint32_t use, uint64_t label)
+{
+    struct ins_use *all = q->use, *x = &all[use];
+    uint32_t before = x->kin_before, after = x->kin_after;
+    for (; is_behind(q, before, label); before = all[before].kin_before)
+        after = before;
+    if (before == x->kin_before)
+        for (; after != INS_NONE && !is_behind(q, after, label);
+             after = all[after].kin_after)
+            before = after;
+    if (before == x->kin_before)
+        return;
+    unlink_kin(q, x);
+    x->kin_before = before;
+    x->kin_after = after;
+    link_kin(q, use);
+}
+
+void ins_sequence_move(struct ins_sequence *q, uint32_t t, uint32_t behind)
+{
+    unlink_turn(q, t);
+    link_turn(q, t, behind);
+    /* Writes last: one of a key that is read, too, goes behind the read. */
+    for (uint32_t i = q->turn[t].use; i < q->turn[t + 1].use; i++) {
+        bring(q, i, q->turn[t].label);
+        bring_to_kin(q, i, q->turn[t].label);
+    }
+}
+
+void ins_sequence_take_out(struct ins_sequence *q, uint32_t t)
+{
+    struct ins_turn *all = q->turn;
+    unlink_turn(q, t);
+    all[all[t].earlier].later = all[t].later;
+    all[all[t].later].earlier = all[t].earlier;
+    for (uint32_t i = all[t + 1].use; i-- > all[t].use;) {
+        unlink_use(q, i);
+        unlink_kin(q, &q->use[i]);
+    }
+    for (uint32_t i = all[t].use; i < all[t].first_write; i++)
+        set_misses(q, i, false);
+}
+
+void ins_sequence_put_back(struct ins_sequence *q, uint32_t t)
+{
+    struct ins_turn *all = q->turn;
+    all[all[t].before].after = t;
+    all[all[t].after].before = t;
+    all[all[t].earlier].later = t;
+    all[all[t].later].earlier = t;
+    for (uint32_t i = all[t].use; i < all[t + 1].use; i++) {
+        link_use(q, i);
+        link_kin(q, i);
+    }
+}
+
+/* ---- the first order ---- */
+
+void ins_sequence_watch(struct ins_sequence *q, uint32_t up_to)
+{
+    while (q->watched < up_to) {
+        const struct ins_turn *x = &q->turn[++q->watched];
+        for (uint32_t i = x->use; i < x->first_write; i++)
+            if (q->use[i].misses)
+                list_miss(q, i);
+    }
+}
+
+/* The uses of t behind all others of their keys. */
+static void link_uses(struct ins_sequence *q, uint32_t t)
+{
+    const struct ins_script *s = q->s;
+    const struct ins_turn *x = &q->turn[t];
+    const struct ins_access *read = &s->read[s->read_off[x->step >> 1]];
+    const struct ins_access *write = &s->write[s->write_off[x->step >> 1]];
+    for (uint32_t i = x->use; i < x[1].use; i++) {
+        const bool writes = i >= x->first_write;
+        const struct ins_access a = writes ? *write++ : *read++;
+        q->use[i] = (struct ins_use){.turn = t,
+                                     .value = a.value,
+                                     .before = q->tail[a.key],
+                                     .after = INS_NONE,
+                                     .kin_before = q->kin_tail[a.value],
+                                     .kin_after = INS_NONE,
+                                     .writes = writes};
+        link_use(q, i);
+        link_kin(q, i);
+        q->tail[a.key] = q->kin_tail[a.value] = i;
+    }
+}
+
+void ins_sequence_reset(struct ins_sequence *q)
+{
+    const struct ins_history *h = q->s->h;
+    const uint32_t first = q->turn[q->n + 1].use; /* of the first values */
+    q->watched = q->n_miss = 0;
+    memset(q->kin_tail, 0xff, q->s->n_values * sizeof *q->kin_tail);
+    memset(q->last, 0, h->n_sessions * sizeof *q->last);
+    for (ins_key k = 0; k < h->n_keys; k++) {
+        q->use[first + k] = (struct ins_use){.value = q->s->initial[k],
+                                             .before = INS_NONE,
+                                             .after = INS_NONE,
+                                             .kin_before = INS_NONE,
+                                             .kin_after = INS_NONE,
+                                             .writes = true};
+        q->tail[k] = q->kin_tail[q->s->initial[k]] = first + k;
+    }
+    for (uint32_t t = 1; t <= q->n; t++) {
+        struct ins_turn *x = &q->turn[t];
+        uint32_t *last = &q->last[h->txn_session[x->step >> 1]];
+        x->label = t * INS_TURN_GAP;
+        x->before = t - 1;
+        x->after = t < q->n ? t + 1 : 0;
+        x->earlier = *last;
+        x->later = 0;
+        q->turn[*last].later = t;
+        *last = t;
+        link_uses(q, t);
+    }
+    q->turn[0] = (struct ins_turn){.before = q->n, .after = q->n ? 1 : 0};
+}
+
+/* When a turn was: by recorded times, or as if all sessions began together and ended
+ * together. */
+static int64_t turn_time(const struct ins_sequence *q, uint32_t session, ins_txn t,
+                         bool commit)
+{
+    const struct ins_history *h = q->s->h;
+    const uint32_t first = h->session_first[session];
+    const double n = h->session_first[session + 1] - first;
+    const double shift = (session + 0.5) / h->n_sessions;
+    if (!h->has_times)
+        return (int64_t)((t - first + shift) / n * 1e15);
+    const int64_t begin = h->txn_begin[t], end = h->txn_end[t];
+    if (begin == INS_NO_TIME || end == INS_NO_TIME)
+        return begin == INS_NO_TIME ? end : begin;
+    if (q->split)
+        return commit ? end : begin;
+    return begin / 2 + end / 2;
+}
+
+/* Sessions stay in order, whatever their times say. */
+static uint32_t order_turns(const struct ins_sequence *q, struct ins_timed *by)
+{
+    const struct ins_history *h = q->s->h;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < h->n_sessions; i++) {
+        int64_t at = INT64_MIN;
+        for (ins_txn t = ins_script_next(q->s, i, h->session_first[i]);
+             t < h->session_first[i + 1]; t = ins_script_next(q->s, i, t + 1))
+            for (uint32_t c = 0; c <= q->split; c++) {
+                const int64_t time = turn_time(q, i, t, c);
+                at = time > at ? time : at;
+                by[n++] = (struct ins_timed){at, t << 1 | c};
+            }
+    }
+    ins_timed_sort(by, n);
+    return n;
+}
+
+static void number_uses(struct ins_sequence *q, const struct ins_timed *by)
+{
+    const struct ins_script *s = q->s;
+    uint32_t use = 0;
+    for (uint32_t t = 1; t <= q->n; t++) {
+        const uint32_t step = by[t - 1].t;
+        const ins_txn txn = step >> 1;
+        const bool reads = !(step & 1), writes = !q->split || !reads;
+        q->turn[t].step = step;
+        q->turn[t].use = use;
+        use += reads ? s->read_off[txn + 1] - s->read_off[txn] : 0;
+        q->turn[t].first_write = use;
+        use += writes ? s->write_off[txn + 1] - s->write_off[txn] : 0;
+    }
+    q->turn[q->n + 1].use = use;
+}
+
+bool ins_sequence_init(struct ins_sequence *q, const struct ins_script *s, bool split,
+                       struct ins_limit *limit)
+{
+    const struct ins_history *h = s->h;
+    const uint64_t reads = s->read_off[h->n_txns];
+    const uint64_t uses = reads + s->write_off[h->n_txns] + h->n_keys;
+    const uint64_t turns = (uint64_t)h->n_txns << split;
+    *q = (struct ins_sequence){.s = s, .split = split};
+    if (uses >= INS_NONE || turns > MOST_TURNS ||
+        ins_limit_memory(limit, uses * sizeof *q->use + reads * sizeof *q->miss +
+                                    turns * (sizeof *q->turn + 16) +
+                                    UINT64_C(4) * ((uint64_t)h->n_keys + s->n_values)))
+        return false;
+    struct ins_timed *by = INS_NEW(struct ins_timed, turns);
+    q->turn = INS_NEW0(struct ins_turn, turns + 1);
+    q->use = INS_NEW(struct ins_use, uses);
+    q->miss = INS_NEW(uint32_t, reads);
+    q->tail = INS_NEW(uint32_t, h->n_keys);
+    q->kin_tail = INS_NEW(uint32_t, s->n_values);
+    q->last = INS_NEW(uint32_t, h->n_sessions);
+    const bool ok =
+        by && q->turn && q->use && q->miss && q->tail && q->kin_tail && q->last;
+    if (ok) {
+        q->n = order_turns(q, by);
+        number_uses(q, by);
+        ins_sequence_reset(q);
+    }
+    ins_free(by);
+    return ok;
+}
+
+void ins_sequence_release(struct ins_sequence *q)
+{
+    void *all[] = {q->turn, q->use, q->miss, q->tail, q->kin_tail, q->last};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        ins_free(all[i]);
+}
