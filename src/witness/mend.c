@@ -29,17 +29,18 @@ enum {
     TRIES = 12,       /* until one of the ways is possible */
     SHAKE = 10,       /* turns to go at random, where there is no way */
     STEP = 100,       /* turns that the front goes on at once */
-    TRIAL = 3000,     /* turns of a trial, */
+    TRIAL = 2500,     /* turns of a trial, */
     TRIAL_MENDS = 60, /* with so many reads to mend for each of them, at most; */
-    ENOUGH = 2,       /* one that leaves so few is good enough */
+    ENOUGH = 2,       /* one that leaves so few is good enough, */
+    TOO_MANY = 5,     /* and all that leave more are bad, where more is to come; */
     MENDS = 100,      /* the same afterwards, */
     END_MENDS = 50,   /* and when the front is at the end, */
     END_ALL = 1000 * 1000, /* with so many more, */
-    END_MENDS_FEW = 500,   /* of a short history less: so many for each turn, */
+    END_MENDS_FEW = 1000,  /* of a short history less: so many for each turn, */
     END_FEW = 20 * 1000,   /* and so many more */
     PERIOD = 4000,         /* and another heat after so many of these; */
     PATIENCE = 24,         /* periods in which nothing gets better */
-    SOME = 100,            /* so many reads that miss are not hopeless, */
+    SOME = 40,             /* so many reads that miss are not hopeless, */
     HOPELESS = 250,        /* or one of so many */
     FAR = 1 << 16,         /* turns: writes further apart than that do not meet */
     ASK = 256,             /* mends between looks at the clock */
@@ -180,6 +181,26 @@ static void offer_parting(struct mend *q, uint32_t read)
         offer(q, use[between].turn, q->order.turn[use[write].turn].before);
 }
 
+/* What is written between a begin and its commit: one of the three goes elsewhere. */
+static void list_ways_apart(struct mend *q, uint32_t guard)
+{
+    const struct ins_use *use = q->order.use;
+    const struct ins_turn *turn = q->order.turn;
+    const uint32_t t = use[guard].turn, commit = use[guard].value;
+    uint32_t next = use[guard].after;
+    q->n_ways = 0;
+    while (next != INS_NONE && !use[next].writes)
+        next = use[next].after;
+    offer(q, commit, t);
+    offer(q, t, turn[commit].before);
+    offer(q, t, use[write_before(q, use[guard].kin_after)].turn);
+    if (next != INS_NONE) {
+        offer(q, use[next].turn, turn[t].before);
+        offer(q, use[next].turn, commit);
+        offer(q, commit, turn[use[next].turn].before);
+    }
+}
+
 /* What a read that misses could do. */
 static void list_ways(struct mend *q, uint32_t read)
 {
@@ -216,7 +237,7 @@ static void shake(struct mend *q, uint32_t t)
 static void take_out(struct mend *q, uint32_t t)
 {
     const uint32_t most = q->order.n_miss + draw_more(q);
-    const uint32_t commit = q->order.split ? q->order.turn[t].later : 0;
+    const uint32_t commit = q->order.how.split ? q->order.turn[t].later : 0;
     ins_sequence_take_out(&q->order, t);
     if (commit)
         ins_sequence_take_out(&q->order, commit);
@@ -230,7 +251,10 @@ static void take_out(struct mend *q, uint32_t t)
 static void mend_one(struct mend *q, uint32_t read)
 {
     const uint32_t t = q->order.use[read].turn;
-    list_ways(q, read);
+    if (q->order.use[read].guards)
+        list_ways_apart(q, read);
+    else
+        list_ways(q, read);
     if (!q->s->counts[q->order.turn[t].step >> 1] &&
         !ins_rng_below(&q->rng, q->n_ways + 1)) {
         take_out(q, t);
@@ -295,7 +319,7 @@ static bool try_heats(struct mend *q)
         }
     }
     q->heat = heat;
-    return best != INS_NONE;
+    return best <= TOO_MANY || (best != INS_NONE && n == q->order.n);
 }
 
 /* The last few are the hardest: more turns may move, further, and more or less warm.
@@ -338,22 +362,18 @@ static bool run(struct mend *q)
     return end_well(q);
 }
 
-static void write_steps(const struct mend *q, bool both, struct ins_vec_u32 *step)
+static void write_steps(const struct mend *q, struct ins_vec_u32 *step)
 {
-    for (uint32_t t = q->order.turn[0].after; t; t = q->order.turn[t].after) {
+    for (uint32_t t = q->order.turn[0].after; t; t = q->order.turn[t].after)
         ins_vec_u32_push(step, q->order.turn[t].step);
-        if (both)
-            ins_vec_u32_push(step, q->order.turn[t].step | 1);
-    }
 }
 
 bool ins_mend_search(const struct ins_script *s, struct ins_steps how,
                      struct ins_limit *limit, struct ins_vec_u32 *step)
 {
     const uint32_t n = s->h->n_txns;
-    const bool split = how.split && !how.exclusive;
     const double spacing =
-        (double)s->n_values * n * (1 + split) / (s->write_off[n] + 1.);
+        (double)s->n_values * n * (1 + how.split) / (s->write_off[n] + 1.);
     const double near = NEAR * (spacing < FAR ? spacing : FAR) * INS_TURN_GAP;
     struct mend q = {.s = s,
                      .limit = limit,
@@ -363,9 +383,9 @@ bool ins_mend_search(const struct ins_script *s, struct ins_steps how,
                      .along_bits = ALONG_BITS};
     step->len = 0;
     const bool found =
-        !how.real_time && ins_sequence_init(&q.order, s, split, limit) && run(&q);
+        !how.real_time && ins_sequence_init(&q.order, s, how, limit) && run(&q);
     if (found)
-        write_steps(&q, how.split && !split, step);
+        write_steps(&q, step);
     ins_sequence_release(&q.order);
     return found && !step->failed && ins_script_runs(s, how, step->at, step->len);
 }

@@ -5,9 +5,8 @@
 #include "base/vec.h"
 #include "witness/script.h"
 
-/* Look for a sequence of steps that runs (script.h); where those are exclusive, one
- * transaction after another.  True when one was found: it is in *step.  False says
- * nothing about the history.  Real time is not its business. */
+/* Look for a sequence of steps that runs (script.h).  True when one was found: it is in
+ * *step.  False says nothing about the history.  Real time is not its business. */
 bool ins_mend_search(const struct ins_script *s, struct ins_steps how,
                      struct ins_limit *limit, struct ins_vec_u32 *step);
 

@@ -45,7 +45,24 @@ static uint32_t value_at(const struct ins_sequence *q, uint32_t use)
 static void show(struct ins_sequence *q, uint32_t use, uint32_t value)
 {
     for (; use != INS_NONE && !q->use[use].writes; use = q->use[use].after)
-        set_misses(q, use, q->use[use].value != value);
+        if (!q->use[use].guards)
+            set_misses(q, use, q->use[use].value != value);
+}
+
+/* Guards from here back to the last write are followed by a write of that turn. */
+static void show_back(struct ins_sequence *q, uint32_t use, uint32_t turn)
+{
+    for (; !q->use[use].writes; use = q->use[use].before)
+        if (q->use[use].guards)
+            set_misses(q, use, q->use[use].value != turn);
+}
+
+/* The turn of the next write from this use on, or 0. */
+static uint32_t writer_from(const struct ins_sequence *q, uint32_t use)
+{
+    while (use != INS_NONE && !q->use[use].writes)
+        use = q->use[use].after;
+    return use == INS_NONE ? 0 : q->use[use].turn;
 }
 
 /* ---- moves ---- */
@@ -56,8 +73,11 @@ static void unlink_use(struct ins_sequence *q, uint32_t use)
     q->use[x->before].after = x->after;
     if (x->after != INS_NONE)
         q->use[x->after].before = x->before;
-    if (x->writes)
-        show(q, x->after, value_at(q, x->before));
+    if (!x->writes)
+        return;
+    show(q, x->after, value_at(q, x->before));
+    if (q->how.exclusive)
+        show_back(q, x->before, writer_from(q, x->after));
 }
 
 /* Between the uses that it names. */
@@ -67,10 +87,15 @@ static void link_use(struct ins_sequence *q, uint32_t use)
     q->use[x->before].after = use;
     if (x->after != INS_NONE)
         q->use[x->after].before = use;
-    if (x->writes)
+    if (x->guards) {
+        set_misses(q, use, writer_from(q, x->after) != x->value);
+    } else if (x->writes) {
         show(q, x->after, x->value);
-    else
+        if (q->how.exclusive)
+            show_back(q, x->before, x->turn);
+    } else {
         set_misses(q, use, value_at(q, x->before) != x->value);
+    }
 }
 
 static void unlink_kin(struct ins_sequence *q, const struct ins_use *x)
@@ -172,7 +197,8 @@ void ins_sequence_move(struct ins_sequence *q, uint32_t t, uint32_t behind)
     /* Writes last: one of a key that is read, too, goes behind the read. */
     for (uint32_t i = q->turn[t].use; i < q->turn[t + 1].use; i++) {
         bring(q, i, q->turn[t].label);
-        bring_to_kin(q, i, q->turn[t].label);
+        if (!q->use[i].guards)
+            bring_to_kin(q, i, q->turn[t].label);
     }
 }
 
@@ -184,7 +210,8 @@ void ins_sequence_take_out(struct ins_sequence *q, uint32_t t)
     all[all[t].later].earlier = all[t].earlier;
     for (uint32_t i = all[t + 1].use; i-- > all[t].use;) {
         unlink_use(q, i);
-        unlink_kin(q, &q->use[i]);
+        if (!q->use[i].guards)
+            unlink_kin(q, &q->use[i]);
     }
     for (uint32_t i = all[t].use; i < all[t].first_write; i++)
         set_misses(q, i, false);
@@ -199,7 +226,8 @@ void ins_sequence_put_back(struct ins_sequence *q, uint32_t t)
     all[all[t].later].earlier = t;
     for (uint32_t i = all[t].use; i < all[t + 1].use; i++) {
         link_use(q, i);
-        link_kin(q, i);
+        if (!q->use[i].guards)
+            link_kin(q, i);
     }
 }
 
@@ -215,15 +243,47 @@ void ins_sequence_watch(struct ins_sequence *q, uint32_t up_to)
     }
 }
 
+/* The guards of a begin: who commits is not known yet. */
+static void link_guards(struct ins_sequence *q, uint32_t t, uint32_t use)
+{
+    const struct ins_script *s = q->s;
+    const uint32_t first = s->write_off[q->turn[t].step >> 1];
+    for (uint32_t i = use; i < q->turn[t].first_write; i++) {
+        const ins_key k = s->write[first + (i - use)].key;
+        q->use[i] = (struct ins_use){
+            .turn = t, .before = q->tail[k], .after = INS_NONE, .guards = true};
+        link_use(q, i);
+        q->tail[k] = i;
+    }
+}
+
+/* The guards of the begin of t learn who commits. */
+static void tell_guards(struct ins_sequence *q, uint32_t t)
+{
+    const struct ins_turn *x = &q->turn[t], *begin = &q->turn[x->earlier];
+    uint32_t guard = begin->first_write - (x[1].use - x->first_write);
+    for (uint32_t i = x->first_write; i < x[1].use; i++, guard++) {
+        q->use[guard].value = t;
+        q->use[guard].kin_after = i;
+    }
+}
+
 /* The uses of t behind all others of their keys. */
 static void link_uses(struct ins_sequence *q, uint32_t t)
 {
     const struct ins_script *s = q->s;
     const struct ins_turn *x = &q->turn[t];
-    const struct ins_access *read = &s->read[s->read_off[x->step >> 1]];
+    const bool begins = !(x->step & 1);
+    const uint32_t first = s->read_off[x->step >> 1];
+    const uint32_t reads = begins ? s->read_off[(x->step >> 1) + 1] - first : 0;
+    const struct ins_access *read = &s->read[first];
     const struct ins_access *write = &s->write[s->write_off[x->step >> 1]];
+    if (q->how.exclusive && !begins)
+        tell_guards(q, t);
     for (uint32_t i = x->use; i < x[1].use; i++) {
         const bool writes = i >= x->first_write;
+        if (!writes && i >= x->use + reads)
+            continue;
         const struct ins_access a = writes ? *write++ : *read++;
         q->use[i] = (struct ins_use){.turn = t,
                                      .value = a.value,
@@ -236,6 +296,8 @@ static void link_uses(struct ins_sequence *q, uint32_t t)
         link_kin(q, i);
         q->tail[a.key] = q->kin_tail[a.value] = i;
     }
+    if (q->how.exclusive && begins)
+        link_guards(q, t, x->use + reads);
 }
 
 void ins_sequence_reset(struct ins_sequence *q)
@@ -283,7 +345,7 @@ static int64_t turn_time(const struct ins_sequence *q, uint32_t session, ins_txn
     const int64_t begin = h->txn_begin[t], end = h->txn_end[t];
     if (begin == INS_NO_TIME || end == INS_NO_TIME)
         return begin == INS_NO_TIME ? end : begin;
-    if (q->split)
+    if (q->how.split)
         return commit ? end : begin;
     return begin / 2 + end / 2;
 }
@@ -297,7 +359,7 @@ static uint32_t order_turns(const struct ins_sequence *q, struct ins_timed *by)
         int64_t at = INT64_MIN;
         for (ins_txn t = ins_script_next(q->s, i, h->session_first[i]);
              t < h->session_first[i + 1]; t = ins_script_next(q->s, i, t + 1))
-            for (uint32_t c = 0; c <= q->split; c++) {
+            for (uint32_t c = 0; c <= q->how.split; c++) {
                 const int64_t time = turn_time(q, i, t, c);
                 at = time > at ? time : at;
                 by[n++] = (struct ins_timed){at, t << 1 | c};
@@ -314,33 +376,38 @@ static void number_uses(struct ins_sequence *q, const struct ins_timed *by)
     for (uint32_t t = 1; t <= q->n; t++) {
         const uint32_t step = by[t - 1].t;
         const ins_txn txn = step >> 1;
-        const bool reads = !(step & 1), writes = !q->split || !reads;
+        const bool reads = !(step & 1), writes = !q->how.split || !reads;
         q->turn[t].step = step;
         q->turn[t].use = use;
         use += reads ? s->read_off[txn + 1] - s->read_off[txn] : 0;
+        use +=
+            reads && q->how.exclusive ? s->write_off[txn + 1] - s->write_off[txn] : 0;
         q->turn[t].first_write = use;
         use += writes ? s->write_off[txn + 1] - s->write_off[txn] : 0;
     }
     q->turn[q->n + 1].use = use;
 }
 
-bool ins_sequence_init(struct ins_sequence *q, const struct ins_script *s, bool split,
-                       struct ins_limit *limit)
+bool ins_sequence_init(struct ins_sequence *q, const struct ins_script *s,
+                       struct ins_steps how, struct ins_limit *limit)
 {
     const struct ins_history *h = s->h;
     const uint64_t reads = s->read_off[h->n_txns];
-    const uint64_t uses = reads + s->write_off[h->n_txns] + h->n_keys;
-    const uint64_t turns = (uint64_t)h->n_txns << split;
-    *q = (struct ins_sequence){.s = s, .split = split};
+    const uint64_t writes = s->write_off[h->n_txns];
+    const uint64_t guards = how.exclusive ? writes : 0;
+    const uint64_t uses = reads + guards + writes + h->n_keys;
+    const uint64_t turns = (uint64_t)h->n_txns << how.split;
+    *q = (struct ins_sequence){.s = s, .how = how};
     if (uses >= INS_NONE || turns > MOST_TURNS ||
-        ins_limit_memory(limit, uses * sizeof *q->use + reads * sizeof *q->miss +
+        ins_limit_memory(limit, uses * sizeof *q->use +
+                                    (reads + guards) * sizeof *q->miss +
                                     turns * (sizeof *q->turn + 16) +
                                     UINT64_C(4) * ((uint64_t)h->n_keys + s->n_values)))
         return false;
     struct ins_timed *by = INS_NEW(struct ins_timed, turns);
     q->turn = INS_NEW0(struct ins_turn, turns + 1);
     q->use = INS_NEW(struct ins_use, uses);
-    q->miss = INS_NEW(uint32_t, reads);
+    q->miss = INS_NEW(uint32_t, reads + guards);
     q->tail = INS_NEW(uint32_t, h->n_keys);
     q->kin_tail = INS_NEW(uint32_t, s->n_values);
     q->last = INS_NEW(uint32_t, h->n_sessions);

@@ -15,14 +15,16 @@
 /* Between the labels of neighbours, at first. */
 #define INS_TURN_GAP (UINT64_C(1) << 40)
 
-/* A read or a write of a key, linked with the other uses of its key, and
- * with those of the same value. */
+/* A read or a write of a key, linked with the other uses of its key, and with those of
+ * the same value.  Or a guard: where writers of a key may not be active together, the
+ * first write of it after a begin must be that of its commit.  The value of a guard is
+ * the turn of the commit, and kin_after the write; it misses as a read does. */
 struct ins_use {
     uint32_t turn, value;
     uint32_t before, after;         /* after: INS_NONE at the end */
     uint32_t kin_before, kin_after; /* of the same value, or INS_NONE */
     uint32_t place; /* in `miss`, of a read that misses and is watched */
-    bool writes, misses;
+    bool writes, guards, misses;
 };
 
 struct ins_turn {
@@ -30,13 +32,13 @@ struct ins_turn {
     uint32_t before, after;  /* in the order; 0 after the last */
     uint32_t earlier, later; /* of its session, or 0 */
     uint32_t use,
-        first_write; /* its uses: reads, then writes, up to those of the next */
+        first_write; /* its uses: reads, guards, writes, up to those of the next */
     uint32_t step;   /* as in script.h */
 };
 
 struct ins_sequence {
     const struct ins_script *s;
-    bool split;
+    struct ins_steps how;  /* real time does not matter */
     struct ins_turn *turn; /* n + 2 */
     struct ins_use *use;   /* those of the turns, then the first values of the keys */
     uint32_t *miss;        /* the reads that miss and are watched */
@@ -50,8 +52,8 @@ struct ins_sequence {
 /* All that count or may count stand by recorded times, or without them as if sessions
  * went on evenly.  Nobody is watched.  False when memory or the limit ends it; to be
  * released in any case. */
-bool ins_sequence_init(struct ins_sequence *q, const struct ins_script *s, bool split,
-                       struct ins_limit *limit);
+bool ins_sequence_init(struct ins_sequence *q, const struct ins_script *s,
+                       struct ins_steps how, struct ins_limit *limit);
 void ins_sequence_release(struct ins_sequence *q);
 /* Back to how they stood at first, with nobody watched. */
 void ins_sequence_reset(struct ins_sequence *q);

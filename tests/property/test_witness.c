@@ -47,8 +47,7 @@ struct tally {
     uint64_t view_hold, view_beam; /* the same by the beam, without rc */
     uint64_t within_hold, within;  /* the same within their times */
     uint64_t ahead_hold, ahead;    /* the same by looking ahead, cc and psi, no times */
-    uint64_t mend_hold,
-        mended; /* levels that hold for ser, and were found by mending */
+    uint64_t mend_hold, mended;    /* levels that hold, and were found by mending */
 };
 
 static void judge_views(const struct tiny_history *tiny, const struct ins_history *h,
@@ -118,7 +117,7 @@ static void judge(const struct tiny_history *tiny, const struct ins_history *h,
         n->beam += beam;
         const bool mended = ins_mend_search(&s, rows[i].how, NULL, &step);
         n->wrong += mended && !(holds >> level & 1);
-        if (rows[i].base == ORACLE_SER && !rows[i].how.real_time) {
+        if (!rows[i].how.real_time) {
             n->mend_hold += holds >> level & 1;
             n->mended += mended;
         }
