@@ -300,12 +300,24 @@ static const char *on_disk(const struct watch *w)
     return w->regular && !fstat(w->in, &st) && st.st_size == w->size ? w->path : NULL;
 }
 
+/* Ctrl-C ends a check that takes long, with what was decided. */
+static int ask_interrupt(void *context, const char *stage, uint64_t done,
+                         uint64_t total)
+{
+    (void)context;
+    (void)stage;
+    (void)done;
+    (void)total;
+    return interrupt_seen();
+}
+
 /* What is open is decided by a check of all of it.  The status that follows. */
 static int judge_whole(struct watch *w)
 {
     const struct options *o = w->o;
     const char *path = on_disk(w);
-    const struct insula_check_options how = {.levels = o->text[OPT_levels]};
+    const struct insula_check_options how = {.levels = o->text[OPT_levels],
+                                             .progress = ask_interrupt};
     struct insula_error err = {0};
     if (path)
         w->whole = load_history(path, o);
@@ -326,6 +338,15 @@ static int judge_whole(struct watch *w)
     if (opt_given(o, OPT_html))
         (void)insula_report_file("html", &item, 1, &text, o->text[OPT_html], &err);
     return status;
+}
+
+static bool any_open(const struct watch *w)
+{
+    const char *level;
+    for (unsigned i = 0; (level = insula_monitor_level(w->monitor, i)); i++)
+        if (!strcmp(insula_monitor_verdict(w->monitor, level, NULL), "open"))
+            return true;
+    return false;
 }
 
 /* Reads of what is older than the horizon. */
@@ -390,7 +411,9 @@ static int finish(struct watch *w)
     (void)tell_changes(w);
     clear_line(w);
     int status = insula_monitor_status(w->monitor);
-    if (status == EXIT_UNKNOWN || (!status && left_out(w) && on_disk(w)))
+    if (status == EXIT_FAIL && on_disk(w) && any_open(w))
+        (void)judge_whole(w); /* what is violated stays so */
+    else if (status == EXIT_UNKNOWN || (!status && left_out(w) && on_disk(w)))
         status = judge_whole(w);
     tell_verdicts(w);
     if (left_out(w) && !w->judged && !opt_given(w->o, OPT_quiet))

@@ -348,3 +348,21 @@ old_read() {
         done
     done
 }
+
+@test "what is open in the end is decided beside what is violated" {
+    cat >first.edn <<'E2'
+{:time 100, :type :invoke, :process 0, :f :txn, :value [[:r :y nil] [:w :y 1]]}
+{:time 101, :type :invoke, :process 2, :f :txn, :value [[:r :y nil] [:w :y 2]]}
+{:time 102, :type :ok, :process 0, :f :txn, :value [[:r :y nil] [:w :y 1]]}
+{:time 103, :type :ok, :process 2, :f :txn, :value [[:r :y nil] [:w :y 2]]}
+E2
+    cat >second.edn <<'E2'
+{:time 90, :type :invoke, :process 0, :f :txn, :value [[:w :x 1]]}
+{:time 105, :type :fail, :process 0, :f :txn, :value [[:w :x 1]]}
+{:time 110, :type :invoke, :process 1, :f :txn, :value [[:r :x nil]]}
+{:time 120, :type :ok, :process 1, :f :txn, :value [[:r :x 1]]}
+E2
+    (cat first.edn && sleep 1 && cat second.edn) |
+        { "$INSULA" watch --json --keep-going -l rc,si --spool s.edn -f edn - >out || true; }
+    [ "$(tail -1 out | jq -c .levels)" = '{"rc":"violated","si":"violated"}' ]
+}
