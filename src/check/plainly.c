@@ -10,6 +10,7 @@
 
 #include "engine/engine.h"
 #include "explain/anomaly.h"
+#include "explain/classify.h"
 #include "explain/cut.h"
 #include "prove/argument.h"
 
@@ -147,19 +148,6 @@ struct asking {
     bool failed;
 };
 
-/* What the edges of the cycle themselves need. */
-static enum ins_suffix order_of_cycle(const struct ins_anomaly *a)
-{
-    enum ins_suffix order = INS_PLAIN;
-    for (uint32_t i = 0; i < a->n_cycle; i++) {
-        if (a->edge[i].type == INS_RT)
-            return INS_REALTIME;
-        if (a->edge[i].type == INS_SO && a->edge[i].from != INS_INIT)
-            order = INS_PROCESS;
-    }
-    return order;
-}
-
 static bool same_members(const struct ins_anomaly *a, const struct ins_anomaly *b)
 {
     uint32_t common = 0;
@@ -285,7 +273,7 @@ static uint32_t tell_plainly(struct asking *q, struct ins_anomaly *a)
     struct ins_anomaly plain;
     uint32_t asked = 0;
     const int needed = (int)ins_suffix_order(a->suffix);
-    for (int order = order_of_cycle(a); order < needed; order++)
+    for (int order = ins_order_of(a, a->n_cycle); order < needed; order++)
         for (size_t near = 0; near <= MOST_OPS; near = near ? 4 * near : LEAST_OPS) {
             if (q->failed || !list_ops(q, a, near))
                 continue;
@@ -312,7 +300,8 @@ void ins_tell_plainly(const struct ins_history *h, struct ins_limit *limit,
         const struct ins_model m = ins_model_of(a->breaks);
         if (!a->n_cycle || a->n_branches || a->lost || !m.versions ||
             m.forbids != INS_FORBIDS_CYCLE ||
-            ins_suffix_order(a->suffix) <= order_of_cycle(a) || ins_limit_hit(limit))
+            ins_suffix_order(a->suffix) <= ins_order_of(a, a->n_cycle) ||
+            ins_limit_hit(limit))
             continue;
         asked += tell_plainly(&q, a);
     }

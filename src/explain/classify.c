@@ -76,12 +76,10 @@ static struct shape shape_of(const struct ins_anomaly *a)
     return s;
 }
 
-/* What the cycle needs to be closed, be it for the reason of an edge.  The initial
- * state comes first with and without sessions. */
-static enum ins_suffix order_of(const struct ins_anomaly *a)
+enum ins_suffix ins_order_of(const struct ins_anomaly *a, uint32_t n)
 {
     enum ins_suffix order = INS_PLAIN;
-    for (uint32_t i = 0; i < a->n_edges; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         if (a->edge[i].type == INS_RT)
             return INS_REALTIME;
         if (a->edge[i].type == INS_SO && a->edge[i].from != INS_INIT)
@@ -96,7 +94,7 @@ void ins_classify(const struct ins_history *h, struct ins_anomaly *a)
     bool predicate = false;
     for (uint32_t i = 0; h->statements.n && i < a->n_cycle; i++)
         predicate |= is_of_missed_row(h, &a->edge[i]);
-    a->suffix = order_of(a);
+    a->suffix = ins_order_of(a, a->n_edges); /* be it for the reason of an edge */
     if (is_lost_update(h, a))
         a->kind = INS_LOST_UPDATE;
     else if (s.count[INS_RW] >= 2 && s.adjacent)

@@ -11,6 +11,9 @@
  * are at least two of each.  SO and RT count as no edge but give the
  * suffix, also where the reason of an edge needs them, as does an RW that rests on
  * nothing but a row that a query missed. */
+/* The order that the first n edges need.  The initial state comes first with and
+ * without sessions. */
+enum ins_suffix ins_order_of(const struct ins_anomaly *a, uint32_t n);
 void ins_classify(const struct ins_history *h, struct ins_anomaly *a);
 
 /* Is k read by t, before t writes it, other than as a row that a query missed? */
