@@ -22,6 +22,14 @@ enum {
     MOST_ASKED = 32, /* parts, for all anomalies together */
 };
 
+struct asking {
+    const struct ins_history *h;
+    struct ins_limit *limit;
+    struct ins_result *r;
+    struct ins_vec_u32 op;
+    bool failed;
+};
+
 /* A part, its engine, and how its numbers were called in the whole. */
 struct part {
     struct ins_cut cut;
@@ -84,20 +92,19 @@ static bool ignore_others(struct part *p, const struct ins_result *r,
     return p->ignored != NULL;
 }
 
-/* Is there a cycle of the level among these operations?  *p is to be released in any
- * case. */
-static bool find_cycle(struct part *p, const struct ins_history *h,
-                       const struct ins_vec_u32 *op, enum ins_level level,
-                       const struct ins_result *r, const struct ins_anomaly *a,
-                       struct ins_limit *limit)
+/* Is there a cycle of the level among the operations that are listed?  *p is to be
+ * released in any case. */
+static bool find_cycle(struct part *p, const struct asking *q,
+                       const struct ins_anomaly *a, enum ins_level level)
 {
+    const struct ins_vec_u32 *const op = &q->op;
     struct ins_error err = {0};
-    if (ins_cut_init(&p->cut, h, op->at, (uint32_t)op->len, true, &err) != INS_OK ||
+    if (ins_cut_init(&p->cut, q->h, op->at, (uint32_t)op->len, true, &err) != INS_OK ||
         p->cut.op.len > 4 * MOST_OPS ||
         ins_part_init(&p->all, &p->cut, &err) != INS_OK ||
         ins_part_build(&p->all, &p->cut, &p->h, &err) != INS_OK || !name_back(p) ||
-        !ignore_others(p, r, a) || p->h->n_ambiguous || p->h->has_open_lists ||
-        ins_engine_init(&p->e, &p->shared, p->h, level, limit, &err) != INS_OK)
+        !ignore_others(p, q->r, a) || p->h->n_ambiguous || p->h->has_open_lists ||
+        ins_engine_init(&p->e, &p->shared, p->h, level, q->limit, &err) != INS_OK)
         return false;
     return ins_find_cycle(&p->e, &p->cycle) == INS_FOUND_CYCLE && !p->e.failed &&
            !p->cycle.failed;
@@ -140,14 +147,6 @@ static void name_anomaly(const struct part *p, struct ins_anomaly *a)
 
 /* ---- one anomaly ---- */
 
-struct asking {
-    const struct ins_history *h;
-    struct ins_limit *limit;
-    struct ins_result *r;
-    struct ins_vec_u32 op;
-    bool failed;
-};
-
 static bool same_members(const struct ins_anomaly *a, const struct ins_anomaly *b)
 {
     uint32_t common = 0;
@@ -174,8 +173,7 @@ static bool closes_with(struct asking *q, const struct ins_anomaly *a,
     if (!own)
         return false;
     own->arena = q->r->arena;
-    if (find_cycle(&p, q->h, &q->op, ins_levels_from(levels, (enum ins_level)0), q->r,
-                   a, q->limit)) {
+    if (find_cycle(&p, q, a, ins_levels_from(levels, (enum ins_level)0))) {
         ins_argue_cycle(&p.e, &p.cycle, &argument);
         if (!argument.failed)
             ins_anomaly_from(&p.e, &argument, own);
