@@ -47,7 +47,6 @@ struct ins_survey_graph {
     struct ins_links in;
     struct ins_components now_in; /* with the edges that count now */
     uint64_t purse;               /* work that is left for shorter cycles */
-    bool weak;                    /* as in shapes.h */
     /* the component that is looked at */
     uint32_t c;
     enum ins_suffix suffix;
@@ -155,13 +154,12 @@ uint32_t ins_survey_graph_component(const struct ins_survey_graph *g, ins_txn t)
 }
 
 struct ins_survey_graph *ins_survey_graph_new(const struct ins_survey_facts *f,
-                                              bool weak, struct ins_limit *limit)
+                                              struct ins_limit *limit)
 {
     struct ins_survey_graph *g = INS_NEW0(struct ins_survey_graph, 1);
     if (!g)
         return NULL;
     g->f = f;
-    g->weak = weak;
     g->limit = limit;
     g->purse = LEAST_PURSE + f->h->n_ops / 4;
     g->c = INS_NONE;
@@ -823,9 +821,9 @@ static void turn_cycle(const struct ins_survey_graph *g, struct ins_vec_arc *cyc
 }
 
 bool ins_survey_graph_cycle(struct ins_survey_graph *g, uint32_t c, enum ins_kind kind,
-                            enum ins_suffix suffix, struct ins_vec_arc *cycle)
+                            bool weak, struct ins_vec_arc *cycle)
 {
-    struct quest q = {.shape = {kind, suffix, g->weak}};
+    struct quest q = {.shape = {kind, g->suffix, weak}};
     if (g->c != c)
         look_at(g, c);
     g->work = 0;

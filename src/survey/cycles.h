@@ -18,10 +18,9 @@ INS_VEC(arc, struct ins_survey_arc);
 struct ins_survey_graph;
 
 /* The graph of all facts; NULL when memory or the limit ends it, or it would be much
- * larger than the history.  `weak`: cycles that a weak level forbids are looked for,
- * too. */
+ * larger than the history. */
 struct ins_survey_graph *ins_survey_graph_new(const struct ins_survey_facts *f,
-                                              bool weak, struct ins_limit *limit);
+                                              struct ins_limit *limit);
 void ins_survey_graph_free(struct ins_survey_graph *g);
 
 /* Components of the graph with the edges that `suffix` allows: WW, WR and RW, with
@@ -33,8 +32,9 @@ ins_survey_graph_n_components(const struct ins_survey_graph *g); /* with a cycle
 uint32_t ins_survey_graph_component(const struct ins_survey_graph *g, ins_txn t);
 
 /* A short cycle of this kind in component c that needs an edge of the suffix's sort.
+ * `weak`: also one that a weak level might tell, by a name of its own.
  *   G0         WW
- *   G1c        WR, and a WW or RT, else a weak level forbids it: see `weak`
+ *   G1c        WR, and a WW or RT, unless `weak`
  *   G-single   one RW, and the same
  *   LongFork   each RW follows a WR, and no two RW meet
  *   G-nonadjacent  more than one RW, no two of which meet
@@ -42,7 +42,7 @@ uint32_t ins_survey_graph_component(const struct ins_survey_graph *g, ins_txn t)
  * A WW counts for this only when its later writer did not read the earlier version.
  * False when none was found with a bounded amount of work. */
 bool ins_survey_graph_cycle(struct ins_survey_graph *g, uint32_t c, enum ins_kind kind,
-                            enum ins_suffix suffix, struct ins_vec_arc *cycle);
+                            bool weak, struct ins_vec_arc *cycle);
 /* Did memory end a search? */
 bool ins_survey_graph_failed(const struct ins_survey_graph *g);
 

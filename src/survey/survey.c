@@ -244,11 +244,20 @@ static bool is_ruled_out(const struct survey *s, enum ins_kind kind,
 }
 
 /* What the checkers of the weak levels find: patterns, and of lists G0 and G1c. */
+static bool is_pattern(const struct ins_anomaly *a)
+{
+    return a->kind >= INS_CYCLIC_CO && a->kind <= INS_CONFLICT_CM;
+}
+
+static bool is_weak_list_cycle(const struct ins_anomaly *a)
+{
+    return (a->kind == INS_G0 || a->kind == INS_G1C) &&
+           !ins_model_of(a->breaks).versions;
+}
+
 static bool is_of_weak_level(const struct ins_anomaly *a)
 {
-    return (a->kind >= INS_CYCLIC_CO && a->kind <= INS_CONFLICT_CM) ||
-           ((a->kind == INS_G0 || a->kind == INS_G1C) &&
-            !ins_model_of(a->breaks).versions);
+    return is_pattern(a) || is_weak_list_cycle(a);
 }
 
 /* Has a checker of a weak level reported this? */
@@ -276,10 +285,10 @@ static bool is_patterned(const struct survey *s, enum ins_kind kind,
     for (size_t k = 0; k < cycle->len; k++)
         if (is_new_ww(s, &cycle->at[k]) || cycle->at[k].type == INS_RT)
             return false;
-    for (size_t i = 0; s->weak && i < s->first; i++) {
+    for (size_t i = 0; i < s->first; i++) {
         const struct ins_anomaly *a = &s->r->anomaly.at[i];
         uint32_t common = 0;
-        for (size_t k = 0; is_of_weak_level(a) && k < cycle->len; k++)
+        for (size_t k = 0; is_pattern(a) && k < cycle->len; k++)
             for (uint32_t j = 0; j < a->n_txns; j++)
                 common += a->txn[j] == cycle->at[k].from;
         if (common > 1)
@@ -690,6 +699,24 @@ static uint8_t *with_lost(const struct survey *s, const struct ins_survey_graph 
     return with;
 }
 
+/* The components in which a list is against SO or WR, as a weak level has told.  An
+ * order that a pattern would have to infer there may be known already, so that no
+ * pattern tells what else is wrong. */
+static uint8_t *with_list_cycle(const struct survey *s,
+                                const struct ins_survey_graph *g)
+{
+    uint8_t *with = INS_NEW0(uint8_t, ins_survey_graph_n_components(g));
+    for (size_t i = 0; with && i < s->first; i++) {
+        const struct ins_anomaly *a = &s->r->anomaly.at[i];
+        const uint32_t c = is_weak_list_cycle(a) && a->n_cycle
+                               ? ins_survey_graph_component(g, a->edge[0].from)
+                               : INS_NONE;
+        if (c != INS_NONE)
+            with[c] = 1;
+    }
+    return with;
+}
+
 static const enum ins_kind cycle_kinds[] = {
     INS_G0, INS_G1C, INS_G_SINGLE, INS_LONG_FORK, INS_G_NONADJACENT, INS_G2_ITEM};
 enum { N_CYCLE_KINDS = sizeof cycle_kinds / sizeof *cycle_kinds };
@@ -708,14 +735,19 @@ static bool look_for(struct survey *s, struct ins_survey_graph *g,
         return true;
     if (!ins_survey_graph_components(g, suffix))
         return false;
-    uint8_t *lost = with_lost(s, g, suffix);
-    s->cut |= s->n_lost && !lost;
-    for (uint32_t c = 0; c < ins_survey_graph_n_components(g); c++)
-        for (int k = 0; k < N_CYCLE_KINDS; k++)
-            if (open >> k & 1 && !(lost && lost[c] && cycle_kinds[k] == INS_G_SINGLE) &&
-                ins_survey_graph_cycle(g, c, cycle_kinds[k], suffix, cycle))
+    const uint32_t n = ins_survey_graph_n_components(g);
+    uint8_t *lost = with_lost(s, g, suffix), *lists = with_list_cycle(s, g);
+    s->cut |= (s->n_lost && !lost) || (n && !lists);
+    for (uint32_t c = 0; c < n; c++)
+        for (int k = 0; k < N_CYCLE_KINDS; k++) {
+            const bool single = cycle_kinds[k] == INS_G_SINGLE;
+            const bool weak = s->weak || (single && lists && lists[c]);
+            if (open >> k & 1 && !(single && lost && lost[c]) &&
+                ins_survey_graph_cycle(g, c, cycle_kinds[k], weak, cycle))
                 add_anomaly(s, cycle_kinds[k], suffix, cycle, 1);
+        }
     ins_free(lost);
+    ins_free(lists);
     return true;
 }
 
@@ -734,7 +766,7 @@ static void look(void *context, unsigned i)
     if (i)
         x->lost_ok = ins_survey_lost(&x->s->f, x->limit, &x->lost);
     else
-        x->graph = ins_survey_graph_new(&x->s->f, x->s->weak, x->limit);
+        x->graph = ins_survey_graph_new(&x->s->f, x->limit);
 }
 
 /* All that the facts contradict. */

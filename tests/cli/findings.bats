@@ -471,3 +471,10 @@ E2
         'b t2 @20..30: r(x)=nil w(x)=2' >h.txt
     [ "$(result h.txt .counts)" = '{"LostUpdate":1,"G-single-realtime":1}' ]
 }
+
+@test "a list against its session does not hide a read that went back" {
+    printf '%s\n' 'insula 1' 'a t1: a(x)=1' 'a t2: a(x)=2' 'b t3: r(x)=[2 1]' 'b t4: r(x)=[2]' >h.txt
+    [ "$(result h.txt .counts)" = '{"G0-process":1,"G-single-process":1}' ]
+    run -1 "$INSULA" check -l rc,ser h.txt
+    [[ ${output//$'\n    '/ } == *"monotonic reads: what a session has seen"* ]]
+}
