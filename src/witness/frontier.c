@@ -25,11 +25,7 @@
 #include "witness/outlook.h"
 #include "witness/waits.h"
 
-#include <math.h>
 #include <stdlib.h>
-
-#define LOOSE_BITS 0.5  /* that a step is free to choose, at least, */
-#define LOOSE_VALUES 5. /* where a key has so many values that waiting is no way */
 
 enum {
     WORK = 160 * 1000 * 1000, /* sessions to look at, beside those of a straight run */
@@ -39,9 +35,7 @@ enum {
     SHORT = 80 * 1000,            /* states, transactions and all */
     ENDING = 40,                  /* rounds before the end, it is as in a short one */
     WIDE = 4096,                  /* where it gets stuck */
-    NARROW_LOOSE = 3,             /* states where most orders are possible */
-    ANY_STEP = 27, /* from so many times the usual on, every step is tried */
-    ANY_STEP_LOOSE = 9,
+    ANY_STEP = 27,         /* from so many times the usual on, every step is tried */
     APART = 32,            /* steps between saved places */
     N_SAVED = 64,          /* places */
     RING = 64,             /* how far steps that lose nothing may lead */
@@ -91,7 +85,6 @@ struct search {
     uint64_t stuck_at; /* the furthest place from which it had to go back */
     int64_t bearable;
     uint32_t width, narrow, back;
-    bool loose; /* what is read leaves most orders possible */
     bool failed;
 };
 
@@ -419,7 +412,7 @@ static bool add_wanted(struct search *q, const struct ins_beam *b, uint32_t from
 
 static void add_children(struct search *q, const struct ins_beam *b, uint32_t from)
 {
-    const bool all = q->width >= (q->loose ? ANY_STEP_LOOSE : ANY_STEP) * q->narrow;
+    const bool all = q->width >= ANY_STEP * q->narrow;
     ins_outlook_open(&q->outlook, ins_beam_state(b, from), q->steps);
     if (!all)
         mark_wanted(q, ins_beam_state(b, from));
@@ -521,10 +514,10 @@ static bool go_on(struct search *q, struct ins_beam *b)
 }
 
 /* The cost of a state from which it is better to go back.  Without times nobody knows
- * who is late, and where most orders are possible that does not matter. */
+ * who is late. */
 static int64_t unbearable(const struct search *q)
 {
-    return q->rank && !q->loose ? 3000 + 20 * (int64_t)q->n_sessions : INT64_MAX / 8;
+    return q->rank ? 3000 + 20 * (int64_t)q->n_sessions : INT64_MAX / 8;
 }
 
 /* Back to an earlier place, with more states.  False when all that was tried. */
@@ -669,8 +662,7 @@ static bool init_waits(struct search *q)
                                       .rank = q->rank,
                                       .due = q->due,
                                       .value = q->value,
-                                      .begins_free = q->how.split && !q->how.exclusive,
-                                      .loose = q->loose};
+                                      .begins_free = q->how.split && !q->how.exclusive};
     return ins_waits_init(&q->waits, q->limit) && ins_outlook_init(&q->outlook);
 }
 
@@ -737,30 +729,15 @@ static void release(struct search *q)
         ins_free(all[i]);
 }
 
-/* A step is one of as many as there are sessions, and a read tells which by as much as
- * its key has values.  Does that leave enough to choose from for times to matter
- * little? */
-bool ins_frontier_is_loose(const struct ins_script *s, struct ins_steps how)
-{
-    const struct ins_history *h = s->h;
-    const double values = (double)s->n_values / h->n_keys;
-    const double told = log2(values) * s->read_off[h->n_txns] / h->n_txns;
-    return h->has_times && !s->undated && !how.real_time && values >= LOOSE_VALUES &&
-           log2(h->n_sessions) > told + LOOSE_BITS;
-}
-
 bool ins_frontier_search(const struct ins_script *s, struct ins_steps how, bool brief,
                          struct ins_limit *limit, struct ins_vec_u32 *step)
 {
-    struct search q = {
-        .s = s, .how = how, .limit = limit, .loose = ins_frontier_is_loose(s, how)};
+    struct search q = {.s = s, .how = how, .limit = limit};
     const uint64_t n = s->h->n_sessions;
     const uint64_t room = NARROW + SHORT / (uint64_t)s->h->n_txns;
     const bool some = brief || (!s->h->has_times && room < NARROW_SHORT);
     q.most_work = some ? SOME_WORK : WORK;
-    q.narrow = q.loose               ? NARROW_LOOSE
-               : room < NARROW_SHORT ? (uint32_t)room
-                                     : NARROW_SHORT;
+    q.narrow = room < NARROW_SHORT ? (uint32_t)room : NARROW_SHORT;
     q.straight = UINT64_C(4) * q.narrow * n * n;
     const struct ins_beam *b = init(&q) ? run_all(&q) : NULL;
     const bool found = b && write_steps(&q, b->made[0], step);

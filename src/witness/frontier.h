@@ -11,8 +11,5 @@
  * sequence may begin, or empty. */
 bool ins_frontier_search(const struct ins_script *s, struct ins_steps how, bool brief,
                          struct ins_limit *limit, struct ins_vec_u32 *step);
-/* Do reads tell so little that most orders are possible, and recorded times matter
- * little?  Then it is the way to go. */
-bool ins_frontier_is_loose(const struct ins_script *s, struct ins_steps how);
 
 #endif

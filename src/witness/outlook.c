@@ -15,45 +15,20 @@ enum {
     BEHIND = 64,    /* weight of a transaction more than the others have left */
     WAIT_UNMET = 6, /* half steps to wait, for a value that is not there */
     WAIT_READ = 3,  /* and for each that must be there at the same time */
-    /* Where most orders are possible: */
-    HARD_LOOSE = 100,
-    STEEP = 4,        /* each further read makes it so many times as hard, */
-    MOST_STEEP = 6,   /* up to so many; */
-    PART = 50,        /* percent of that for one that can run, */
-    PART_UNMET = 30,  /* and of those again for each value that is not there */
-    END_ROUNDS = 100, /* before the end, being late weighs more and more, */
-    END_SHARE = 16,   /* or a sixteenth of the whole, */
-    END_WEIGHT = 30,  /* and so many times as much in the end */
 };
 
-/* How hard it is to find the values of so many reads at once. */
-static uint64_t toll_of(const struct ins_outlook *o, uint32_t reads)
-{
-    uint64_t power = 1;
-    if (!o->loose)
-        return reads;
-    for (uint32_t i = 0; i < reads && i < MOST_STEEP; i++)
-        power *= STEEP;
-    return power - 1;
-}
-
-/* Before each transaction, and by step from it on, if all goes by time. */
-static bool count_tolls(struct ins_outlook *o)
+/* By step, how many reads there are from it on, if all goes by time. */
+static bool count_reads_left(struct ins_outlook *o)
 {
     const struct ins_script *s = o->s;
-    const uint32_t n = s->h->n_txns;
-    o->toll = INS_NEW0(uint64_t, (size_t)n + 1);
-    o->toll_left = o->rank ? INS_NEW0(uint64_t, o->total + 1) : NULL;
-    if (!o->toll || (o->rank && !o->toll_left))
+    o->reads_left = INS_NEW0(uint32_t, o->total + 1);
+    if (!o->reads_left)
         return false;
-    for (ins_txn t = 0; t < n; t++) {
-        const uint64_t toll = toll_of(o, s->read_off[t + 1] - s->read_off[t]);
-        o->toll[t + 1] = o->toll[t] + toll;
-        if (o->rank && t != INS_INIT && (s->counts[t] || s->may_count[t]))
-            o->toll_left[o->rank[t << 1]] += toll;
-    }
-    for (uint64_t i = o->total; o->rank && i-- > 0;)
-        o->toll_left[i] += o->toll_left[i + 1];
+    for (ins_txn t = 1; t < s->h->n_txns; t++)
+        if (s->counts[t] || s->may_count[t])
+            o->reads_left[o->rank[t << 1]] += s->read_off[t + 1] - s->read_off[t];
+    for (uint64_t i = o->total; i-- > 0;)
+        o->reads_left[i] += o->reads_left[i + 1];
     return true;
 }
 
@@ -69,12 +44,7 @@ bool ins_outlook_init(struct ins_outlook *o)
     }
     if ((uint64_t)most * h->n_sessions > UINT32_MAX)
         return false;
-    o->hard = o->loose           ? HARD_LOOSE
-              : !o->rank         ? HARD_UNTIMED
-              : h->n_txns < LONG ? HARD
-                                 : HARD_LONG;
-    const uint64_t rounds = UINT64_C(1) * END_ROUNDS * o->round;
-    o->ending = rounds * END_SHARE < o->total ? rounds : o->total / END_SHARE;
+    o->hard = !o->rank ? HARD_UNTIMED : h->n_txns < LONG ? HARD : HARD_LONG;
     o->term = INS_NEW0(int64_t, h->n_sessions);
     o->unmet = INS_NEW0(uint32_t, h->n_sessions);
     o->first = INS_NEW0(uint32_t, h->n_keys);
@@ -82,13 +52,13 @@ bool ins_outlook_init(struct ins_outlook *o)
     o->touched = INS_NEW(uint32_t, h->n_sessions);
     o->change = INS_NEW0(int32_t, h->n_sessions);
     return o->term && o->unmet && o->first && o->waiter && o->touched && o->change &&
-           count_tolls(o);
+           (!o->rank || count_reads_left(o));
 }
 
 void ins_outlook_release(struct ins_outlook *o)
 {
-    void *all[] = {o->term,    o->unmet,  o->first, o->waiter,
-                   o->touched, o->change, o->toll,  o->toll_left};
+    void *all[] = {o->term,    o->unmet,  o->first,     o->waiter,
+                   o->touched, o->change, o->reads_left};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
 }
@@ -126,24 +96,6 @@ static int64_t imbalance(const struct ins_outlook *o, uint32_t left, uint64_t no
     return more > 0 ? more * more * BEHIND / (even + 1) : 0;
 }
 
-/* What is gained by a state in which not all is missing that t reads. */
-static int64_t prospect(const struct ins_outlook *o, ins_txn t, uint32_t unmet)
-{
-    int64_t gain = (int64_t)(o->hard * (o->toll[t + 1] - o->toll[t])) * PART / 100;
-    for (uint32_t i = 0; i < unmet && gain; i++)
-        gain = gain * PART_UNMET / 100;
-    return gain;
-}
-
-/* Being late, by its weight at that step. */
-static int64_t pressing(const struct ins_outlook *o, int64_t cost, uint64_t now)
-{
-    const uint64_t left = o->total > now ? o->total - now : 0;
-    if (left >= o->ending)
-        return cost;
-    return cost + cost * END_WEIGHT * (int64_t)(o->ending - left) / (int64_t)o->ending;
-}
-
 /* What a session adds to the cost of a state. */
 static int64_t share(const struct ins_outlook *o, const uint32_t *state,
                      uint32_t session, uint32_t unmet, uint64_t now)
@@ -155,17 +107,14 @@ static int64_t share(const struct ins_outlook *o, const uint32_t *state,
         sum = lateness(o, (int64_t)o->rank[(at - 2) | 1] - (int64_t)now) / 2;
     if (is_at_end(o, at, session))
         return sum;
-    sum += (int64_t)(o->hard * (o->toll[s->h->session_first[session + 1]] -
-                                o->toll[(at >> 1) + (at & 1)]));
+    sum += (int64_t)o->hard * (s->read_off[s->h->session_first[session + 1]] -
+                               s->read_off[(at >> 1) + (at & 1)]);
     if (!o->rank)
         sum += imbalance(o, s->h->session_first[session + 1] - (at >> 1), now);
     const uint32_t due = o->rank ? o->rank[at] : state[o->due + session];
     const uint32_t reads = s->read_off[(at >> 1) + 1] - s->read_off[at >> 1];
     const uint32_t wait = unmet ? (unmet * WAIT_UNMET + reads * WAIT_READ) / 2 : 0;
-    const int64_t late = lateness(o, (int64_t)now + wait - due);
-    if (!o->loose)
-        return sum + late;
-    return sum + pressing(o, late, now) - (at & 1 ? 0 : prospect(o, at >> 1, unmet));
+    return sum + lateness(o, (int64_t)now + wait - due);
 }
 
 /* What the reads that should be left at that step, by time or evenly, would add. */
@@ -173,8 +122,9 @@ static int64_t usual(const struct ins_outlook *o, uint64_t now)
 {
     const uint64_t left = o->total > now ? o->total - now : 0;
     if (o->rank)
-        return (int64_t)(o->hard * o->toll_left[o->total - left]);
-    return (int64_t)(o->hard * o->toll[o->s->h->n_txns] * left / (o->total + 1));
+        return (int64_t)o->hard * o->reads_left[o->total - left];
+    return (int64_t)(o->hard * (uint64_t)o->s->read_off[o->s->h->n_txns] * left /
+                     (o->total + 1));
 }
 
 int64_t ins_outlook_cost(const struct ins_outlook *o, const uint32_t *state,

@@ -9,11 +9,6 @@
  * are better made early: those that only write can run at any time, and some of them
  * should be left where many others wait.
  *
- * Where what is read leaves most orders open, times say little about who is next, and
- * the art is to get those through that need several values at once: so they weigh more
- * than in proportion, and a part of that already when only some are missing.  Towards
- * the end all have to come to terms with their times, or a few are left alone.
- *
  * A state is: by session its next transaction << 1, | 1 when it has begun; by session
  * the step by which it should go on, without times; by key its value. */
 #ifndef INS_OUTLOOK_H
@@ -33,12 +28,9 @@ struct ins_outlook {
     const uint32_t *rank; /* by step: when it is due, or NULL */
     uint32_t due, value;  /* where in a state these begin */
     bool begins_free;     /* a step that only begins loses nothing */
-    bool loose;           /* most orders are possible */
     uint64_t total;       /* steps of all transactions */
-    uint64_t ending;      /* the last ones, in which being late weighs more: `loose` */
     uint32_t hard;        /* weight of a read that is left */
-    uint64_t *toll;       /* by transaction: that of the reads before it, in `hard` */
-    uint64_t *toll_left;  /* with times, by step: of those from then on */
+    uint32_t *reads_left; /* with times, by step: reads from then on */
     /* Of one state, its children being next: */
     uint64_t now;  /* the step that children have made */
     int64_t sum;   /* cost at that step, if nothing changed */
@@ -52,8 +44,7 @@ struct ins_outlook {
     int32_t *change;              /* by session, what: added to its unmet reads */
 };
 
-/* s, round, rank, due, value, begins_free and loose are set.  To be released in any
- * case. */
+/* s, round, rank, due, value and begins_free are set.  To be released in any case. */
 bool ins_outlook_init(struct ins_outlook *o);
 void ins_outlook_release(struct ins_outlook *o);
 /* The cost of a state that has made `now` steps. */

@@ -5,7 +5,11 @@
 #include "witness/mend.h"
 #include "witness/window.h"
 
+#include <math.h>
+
 enum { WORTH_THREADS = 1000 }; /* transactions */
+#define LOOSE_BITS 0.5         /* that a step is free to choose, at least, */
+#define LOOSE_VALUES 5. /* where a key has so many values that waiting is no way */
 
 /* Are keys so few that in a round of all sessions everybody meets everybody?  A window
  * has too many orders then, and a wrong step shows soon. */
@@ -25,17 +29,23 @@ static bool search_soon(const struct ins_script *s, struct ins_steps how,
            (!s->h->has_times && ins_frontier_search(s, how, false, limit, step));
 }
 
-/* Recorded times leave little to choose in a window, unless reads tell little. */
-static bool wants_beam(const struct ins_script *s, struct ins_steps how)
+/* A step is one of as many as there are sessions, and a read tells which by as much as
+ * its key has values.  Does that leave enough to choose from for recorded times to
+ * matter little?  Else they leave little to choose in a window. */
+static bool is_loose(const struct ins_script *s, struct ins_steps how)
 {
-    return is_crowded(s) && ins_frontier_is_loose(s, how);
+    const struct ins_history *h = s->h;
+    const double values = (double)s->n_values / h->n_keys;
+    const double told = log2(values) * s->read_off[h->n_txns] / h->n_txns;
+    return is_crowded(s) && !s->undated && !how.real_time && values >= LOOSE_VALUES &&
+           log2(h->n_sessions) > told + LOOSE_BITS;
 }
 
 static bool search_timed(const struct ins_script *s, struct ins_steps how,
                          struct ins_limit *limit, struct ins_vec_u32 *step)
 {
     step->len = 0;
-    if (wants_beam(s, how))
+    if (is_loose(s, how))
         return ins_mend_search(s, how, limit, step) || search_soon(s, how, limit, step);
     return ins_window_search(s, how, true, limit, step) ||
            ins_mend_search(s, how, limit, step) ||
@@ -105,7 +115,7 @@ static bool search_patiently(const struct ins_script *s, struct ins_steps how,
     bool found = is_crowded(s) && ins_hindsight_date(&guess, s, &dated, limit) &&
                  ins_window_search(&dated, how, true, limit, step);
     ins_hindsight_release(&guess);
-    if (!found && s->h->has_times && is_crowded(s) && !wants_beam(s, how))
+    if (!found && s->h->has_times && is_crowded(s) && !is_loose(s, how))
         found = ins_frontier_search(s, how, false, limit, step);
     return found || ins_window_search(s, how, false, limit, step);
 }
