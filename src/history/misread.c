@@ -74,11 +74,12 @@ static uint32_t name_misread(const struct ins_history *h,
 {
     const ins_txn self = ins_op_txn(h, op);
     const bool wrote_before = h->op_from[op] == INS_FROM_NOT_OWN;
+    const bool writes_later = own_write(h, op + 1, h->txn_op[self + 1], op);
+    const ins_key k = ins_op_key(h, op);
     if (wrote_before && own_write(h, h->txn_op[self], op, op))
         return INS_FROM_NOT_LAST;
-    if (own_write(h, op + 1, h->txn_op[self + 1], op))
+    if (writes_later && !wrote_before)
         return INS_FROM_FUTURE;
-    const ins_key k = ins_op_key(h, op);
     bool by_aborted = false, by_other = h->key_flags[k] & INS_KEY_HAS_INIT &&
                                         h->key_init[k] == h->op_value[op];
     for (uint32_t e = ins_write_table_find(t, h, k, h->op_value[op]); e != INS_NONE;
@@ -93,7 +94,9 @@ static uint32_t name_misread(const struct ins_history *h,
     }
     if (by_other)
         return wrote_before ? INS_FROM_NOT_OWN : INS_FROM_INTERMEDIATE;
-    return by_aborted ? INS_FROM_ABORTED : INS_FROM_THIN_AIR;
+    return writes_later ? INS_FROM_FUTURE
+           : by_aborted ? INS_FROM_ABORTED
+                        : INS_FROM_THIN_AIR;
 }
 
 enum ins_status ins_freeze_misreads(struct ins_history *h, const uint32_t *op, size_t n,

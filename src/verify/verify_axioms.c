@@ -186,23 +186,20 @@ static bool elements_are_fine(struct ins_verifier *v, uint32_t op)
 }
 
 /* A register read that does not return the own write: is the value one that the reader
- * had overwritten; or one that it does not write later, and that is initial or was
- * written by another one that has not aborted? */
+ * had overwritten, or one that is initial or was written by another one that has not
+ * aborted? */
 static bool value_is_fine(const struct ins_verifier *v, uint32_t op)
 {
     const struct ins_history *h = v->h;
     const struct ins_facts *f = &v->f;
     const ins_key k = ins_op_key(h, op);
-    bool before = ins_op_kind(h, op) == INS_OP_READ_AMONG, later = false;
-    bool other =
-        h->key_flags[k] & INS_KEY_HAS_INIT && h->key_init[k] == h->op_value[op];
+    bool fine =
+        ins_op_kind(h, op) == INS_OP_READ_AMONG ||
+        (h->key_flags[k] & INS_KEY_HAS_INIT && h->key_init[k] == h->op_value[op]);
     for (uint32_t o = ins_fact_find(f, k, h->op_value[op]); o != INS_NONE;
-         o = f->next[o]) {
-        before |= f->txn[o] == f->txn[op] && o < op;
-        later |= f->txn[o] == f->txn[op] && o > op;
-        other |= f->txn[o] != f->txn[op];
-    }
-    return before || (other && !later);
+         o = f->next[o])
+        fine |= f->txn[o] != f->txn[op] || o < op;
+    return fine;
 }
 
 bool ins_verify_passed_over(struct ins_verifier *v, uint32_t op)

@@ -117,6 +117,8 @@ static const struct apart apart[] = {
      "strong-ser", "-"},
     {"not my own write", "0: wx1 | 1: wx2 rx1", "strong-pl2", "free-rc"},
     {"not my last write", "0: wx1 wx2 rx1", "strong-pl2", "free-rc"},
+    {"a future own write", "0: wx1 rx2 wx2", "ci", "free-pl2"},
+    {"that, or another's", "0: wx1 rx2 wx2 | 1: wx2", "strong-pl2", "free-rc"},
     {"an intermediate read", "0: wx1 wx2 | 1: rx1", "ci", "free-pl2"},
     {"an aborted read", "0!: wx1 | 1: rx1", "ci", "free-pl2"},
     {"a cycle of reads", "0: wx1 ry1 | 1: wy1 rx1", "ci", "free-pl2"},
