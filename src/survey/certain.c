@@ -235,6 +235,39 @@ bool ins_survey_reads(const struct ins_survey_facts *f, ins_txn t, uint32_t vers
     return false;
 }
 
+bool ins_survey_shows(const struct ins_survey_facts *f, ins_txn t, ins_txn u)
+{
+    for (uint32_t r = f->read_off[u]; r < f->read_off[u + 1]; r++)
+        if (ins_survey_writer(f, f->read_version[r]) == t)
+            return true;
+    return false;
+}
+
+/* Is version v of key k right before w, or in a list anywhere before it? */
+static bool is_before(const struct ins_survey_facts *f, ins_key k, uint32_t v,
+                      uint32_t w)
+{
+    if (!ins_is_list_key(f->h, k))
+        return f->parent[w] == v;
+    return f->chain_at[v] < f->chain_end[k] && f->chain_at[v] < f->chain_at[w];
+}
+
+bool ins_survey_builds_on(const struct ins_survey_facts *f, ins_txn t, ins_txn u)
+{
+    uint32_t i = f->write_off[t], j = f->write_off[u];
+    while (i < f->write_off[t + 1] && j < f->write_off[u + 1]) {
+        const ins_key k = f->write[i].key, l = f->write[j].key;
+        if (k == l && is_before(f, k, f->write[i].version, f->write[j].version))
+            return true;
+        i += k <= l;
+        j += l <= k;
+    }
+    for (i = f->crossed_off[t]; i < f->crossed_off[t + 1]; i++)
+        if (f->crossed[i].txn == u)
+            return true;
+    return false;
+}
+
 uint64_t ins_survey_shown(const struct ins_survey_facts *f, ins_key k)
 {
     const struct ins_history *h = f->h;

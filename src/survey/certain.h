@@ -9,7 +9,7 @@
  * Edges between counted transactions follow:
  *   WR  writer of a version -> who read it
  *   WW  writer of a version -> writer of a child
- *   RW  who read a version -> writer of a child
+ *   RW  who read a version -> writer of a child, unless a WR or WW says so, too
  *   SO, RT as always.
  * Faulty reads, and reads that may be of several versions, are set aside. */
 #ifndef INS_CERTAIN_H
@@ -84,6 +84,11 @@ uint32_t ins_survey_version(const struct ins_survey_facts *f, ins_txn t, ins_key
 
 /* Does t read `version`? */
 bool ins_survey_reads(const struct ins_survey_facts *f, ins_txn t, uint32_t version);
+
+/* Does a WR lead from t to u? */
+bool ins_survey_shows(const struct ins_survey_facts *f, ins_txn t, ins_txn u);
+/* Does a WW, or of lists any number of them on one key? */
+bool ins_survey_builds_on(const struct ins_survey_facts *f, ins_txn t, ins_txn u);
 
 /* How many appends of list k's known order the longest read shows. */
 uint64_t ins_survey_shown(const struct ins_survey_facts *f, ins_key k);

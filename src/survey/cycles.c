@@ -370,15 +370,23 @@ static void merge_missed(const struct ins_survey_facts *f, struct ins_vec_arc *c
     }
 }
 
-/* Is one of its RW between two updates of one version? */
-static bool has_lost_update(const struct ins_survey_facts *f,
-                            const struct ins_vec_arc *cycle)
+/* Does a WR or WW say as much as this RW? */
+static bool is_said(const struct ins_survey_facts *f, const struct ins_survey_arc *a)
+{
+    return ins_survey_shows(f, a->from, a->to) ||
+           ins_survey_builds_on(f, a->from, a->to);
+}
+
+/* Is one of its RW not needed, or between two updates of one version? */
+static bool has_idle_rw(const struct ins_survey_facts *f,
+                        const struct ins_vec_arc *cycle)
 {
     for (size_t i = 0; i < cycle->len; i++) {
         const struct ins_survey_arc *a = &cycle->at[i];
         if (a->type == INS_RW &&
-            ins_survey_version(f, a->from, f->version_key[a->version]) != INS_NONE &&
-            ins_survey_reads(f, a->to, f->read_version[a->what]))
+            (is_said(f, a) ||
+             (ins_survey_version(f, a->from, f->version_key[a->version]) != INS_NONE &&
+              ins_survey_reads(f, a->to, f->read_version[a->what]))))
             return true;
     }
     return false;
@@ -408,8 +416,7 @@ static bool accept(struct ins_survey_graph *g, const struct visit *visit, uint32
     merge_missed(g->f, cycle);
     for (size_t i = 0; i < cycle->len; i++)
         met = ins_shape_meet(met, type_of(g->f, &cycle->at[i]), shape.suffix, i == 0);
-    return cycle->len > 1 && ins_shape_closes(shape, met) &&
-           !has_lost_update(g->f, cycle);
+    return cycle->len > 1 && ins_shape_closes(shape, met) && !has_idle_rw(g->f, cycle);
 }
 
 /* ---- pairs ---- */
@@ -438,7 +445,8 @@ static bool is_pair(struct ins_survey_graph *g, uint32_t v,
         return false;
     }
     merge_missed(g->f, cycle);
-    return cycle->len == 2 && (lost || !has_lost_update(g->f, cycle));
+    return cycle->len == 2 &&
+           !(lost ? is_said(g->f, &cycle->at[0]) : has_idle_rw(g->f, cycle));
 }
 
 /* Is transaction node u before v in a session?  Then that real time says so, too, says
@@ -450,19 +458,14 @@ static bool in_session(const struct ins_survey_graph *g, uint32_t u, uint32_t v)
     return t < to && session[t] == session[to];
 }
 
-/* Does a WR or WW that such a cycle may have lead from u to v?  Then no order is needed
+/* Does a WR or WW that such a cycle may have lead from t to u?  Then no order is needed
  * for that. */
-static bool has_data(const struct ins_survey_graph *g, uint32_t u, uint32_t v,
+static bool has_data(const struct ins_survey_graph *g, ins_txn t, ins_txn u,
                      struct ins_shape shape)
 {
-    const unsigned data = INS_ARC(INS_ARC_WW) | INS_ARC(INS_ARC_WR);
-    const unsigned arcs = ins_shape_arcs(shape) & data;
-    const uint32_t end = g->in.rw[u / INS_NODES];
-    for (uint32_t e = g->in.off[u]; e < end; e++)
-        if (ins_link_to(g->in.link[e]) == v &&
-            arcs & INS_ARC(ins_link_type(g->in.link[e])))
-            return true;
-    return false;
+    const unsigned arcs = ins_shape_arcs(shape);
+    return (arcs & INS_ARC(INS_ARC_WR) && ins_survey_shows(g->f, t, u)) ||
+           (arcs & INS_ARC(INS_ARC_WW) && ins_survey_builds_on(g->f, t, u));
 }
 
 /* The edge SO or RT from transaction node u to v that the suffix needs, if there is
@@ -478,7 +481,7 @@ static bool order_link(const struct ins_survey_graph *g, uint32_t u, uint32_t v,
     return (type == INS_ARC_RT
                 ? f->first_after[t] < f->begun[to] && !in_session(g, u, v)
                 : in_session(g, u, v)) &&
-           !has_data(g, u, v, shape);
+           !has_data(g, t, to, shape);
 }
 
 /* Does some edge back from where link e of node v leads close a cycle of the kind? */
@@ -654,7 +657,7 @@ static bool gets_off_in_vain(const struct ins_survey_graph *g, const struct visi
         return false;
     const uint32_t from = INS_NODES * g->in.local[v->origin];
     return (type == INS_ARC_MOVE_RT && in_session(g, from, to)) ||
-           has_data(g, from, to, shape);
+           has_data(g, v->origin, ins_node_txn(&g->in, to), shape);
 }
 
 /* Go on from visit `at` by all of its links; `last`: it is only of interest who closes
@@ -674,8 +677,12 @@ static bool expand(struct ins_survey_graph *g, uint32_t at, struct ins_shape sha
         const enum ins_arc_type type = ins_link_type(link[e]);
         const uint32_t to = ins_link_to(link[e]);
         if (!(arcs & INS_ARC(type)) || is_beyond(g, to, start) ||
-            !(may[to] >> shape.kind & 1) || gets_off_in_vain(g, &v, type, to, shape))
+            !(may[to] >> shape.kind & 1))
             continue;
+        if (gets_off_in_vain(g, &v, type, to, shape)) {
+            g->crooked |= !ins_shape_has_rw(shape); /* others on the way could */
+            continue;
+        }
         if (to == start) {
             const struct ins_survey_link l = ins_link_at(&g->in, e);
             if (closes(g, at, &l, shape, cycle)) {

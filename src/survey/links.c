@@ -90,12 +90,12 @@ static void add_all_missed(struct maker *g, uint32_t r, uint32_t at, uint32_t en
     all->len = why->len = n;
 }
 
-/* Who read a version of a list missed all that follow it; the nearest are linked
- * directly, the others are reached through them. */
+/* Who read a version of a list missed all that follow it, up to its own; the nearest
+ * are linked directly, the others are reached through them. */
 static void add_missed_appends(struct maker *g, uint32_t r, ins_key k)
 {
     const struct ins_survey_facts *f = g->f;
-    const uint32_t v = f->read_version[r];
+    const uint32_t v = f->read_version[r], own = f->read_write[r];
     const uint32_t shown = f->chain_end[k];
     uint32_t end = (uint32_t)f->h->key_writer_off[k + 1];
     uint32_t at = (uint32_t)f->h->key_writer_off[k];
@@ -103,7 +103,9 @@ static void add_missed_appends(struct maker *g, uint32_t r, ins_key k)
         at = f->chain_at[v] < shown ? f->chain_at[v] + 1 : end;
     if (at < shown && shown - at >= NEAR)
         end = at + NEAR;
-    if (f->read_write[r] == INS_NONE)
+    if (own < f->n_written && f->chain_at[own] < shown && f->chain_at[own] < end)
+        end = f->chain_at[own];
+    if (own == INS_NONE)
         add_all_missed(g, r, at, end);
     else
         for (; at < end; at++)

@@ -478,3 +478,14 @@ E2
     run -1 "$INSULA" check -l rc,ser h.txt
     [[ ${output//$'\n    '/ } == *"monotonic reads: what a session has seen"* ]]
 }
+
+@test "a missed write is no anti-dependency where a list or a read says the order" {
+    printf '%s\n' 'insula 1' 'a t1 @0..1: a(x)=1' 'b t2 @2..3: a(x)=2' 'c t3 @4..5: r(x)=[] a(x)=3' \
+        'd t4 @6..7: r(x)=[1 2 3]' >h.txt
+    [ "$(result h.txt .counts)" = '{"G-single":1}' ]
+    printf '%s\n' 'insula 1' 'a t1: a(x)=1' 'b t2: r(x)=[1] a(x)=2' 'c t3: r(x)=[] a(x)=3' \
+        'd t4: r(x)=[1 2 3]' >h.txt
+    [ "$(result h.txt .counts)" = '{"G-single":1}' ]
+    printf '%s\n' 'insula 1' 'a t1: r(x)=[] a(y)=1' 'b t2: r(y)=[1] a(x)=1' 'b t3: r(y)=[]' >h.txt
+    [ "$(result h.txt .counts)" = '{"COConflictCM":1}' ]
+}

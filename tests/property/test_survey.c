@@ -42,6 +42,7 @@ struct graph {
     /* by suffix and kind: starts of components that have such a cycle */
     uint32_t found[INS_N_ORDERS][INS_N_KINDS];
     bool updates[MOST][MOST]; /* both updated one version */
+    bool older[MOST][MOST];   /* a WW, or in a list any number of them */
     uint64_t pairs;           /* of lost updates */
     bool weak;                /* cycles of weak levels are told by the survey */
     bool circle; /* who read whom goes in a circle: there is no tree of versions */
@@ -167,6 +168,7 @@ static void edges_of_key(struct graph *g, ins_key k)
                 from != INS_NONE && from == source(h, u, k) && writes(h, t, k);
             if (before == t)
                 g->edge[t][u][read ? INS_WW : ww_of(k)] = true;
+            g->older[t][u] |= writes(h, t, k) && is_below(h, u, t, k);
             if (from != INS_NONE && !lost && is_below(h, u, from, k))
                 g->edge[t][u][rw_of(k)] = true;
             g->updates[t][u] |= lost;
@@ -180,7 +182,7 @@ static void edges_of_key(struct graph *g, ins_key k)
         const ins_txn a = h->list_order_txn[i - 1], b = h->list_order_txn[i];
         if (a != b && is_counted(h, a) && is_counted(h, b) &&
             place(h, a, k) > place(h, b, k))
-            g->edge[a][b][ww_of(k)] = true;
+            g->edge[a][b][ww_of(k)] = g->older[a][b] = true;
     }
 }
 
@@ -197,6 +199,15 @@ static void other_edges(struct graph *g)
                 h->txn_status[t] == INS_COMMITTED && h->txn_end[t] != INS_NO_TIME &&
                 h->txn_begin[u] != INS_NO_TIME && h->txn_end[t] < h->txn_begin[u];
         }
+}
+
+/* An RW of which a WR or WW says as much is not needed. */
+static void drop_idle(struct graph *g)
+{
+    for (ins_txn t = 1; t < g->h->n_txns; t++)
+        for (ins_txn u = 1; u < g->h->n_txns; u++)
+            for (ins_key k = 0; k < g->h->n_keys; k++)
+                g->edge[t][u][rw_of(k)] &= !g->edge[t][u][INS_WR] && !g->older[t][u];
 }
 
 static bool allowed(int type, int suffix)
@@ -302,9 +313,8 @@ static uint32_t needing(const struct walk *w, unsigned i, unsigned n)
         return set;
     if (edge[INS_WR])
         set &= 1u << INS_G0;
-    for (ins_key k = 0; k < TINY_KEYS; k++)
-        if (edge[ww_of(k)])
-            set &= 1u << INS_LONG_FORK;
+    if (w->g->older[w->txn[i]][w->txn[(i + 1) % n]])
+        set &= 1u << INS_LONG_FORK;
     return set;
 }
 
@@ -340,7 +350,8 @@ static void stale_updates(struct graph *g)
     for (ins_txn t = 1; t < g->h->n_txns; t++)
         for (ins_txn u = 1; u < g->h->n_txns; u++) {
             const struct walk w = {.g = g, .txn = {t, u}, .type = {INS_RT}};
-            if (g->updates[t][u] && g->edge[t][u][INS_RT])
+            if (g->updates[t][u] && g->edge[t][u][INS_RT] && !g->edge[u][t][INS_WR] &&
+                !g->older[u][t])
                 g->found[INS_REALTIME][INS_G_SINGLE] |=
                     (needing(&w, 0, 2) >> INS_G_SINGLE & 1)
                     << component(g, INS_REALTIME, t);
@@ -500,6 +511,7 @@ static const char *judge(const struct ins_history *h, bool weak, uint64_t *n_cyc
     if (g.circle)
         return NULL;
     other_edges(&g);
+    drop_idle(&g);
     close_up(&g);
     all_cycles(&g);
     struct ins_result *r = calloc(1, sizeof *r);
