@@ -169,7 +169,8 @@ static void count(struct ins_history *h)
     for (ins_txn t = 1; t < h->n_txns; t++)
         h->n_by_status[h->txn_status[t]]++;
     for (ins_txn t = 1; h->txn_begin && t < h->n_txns && !h->has_times; t++)
-        h->has_times = h->txn_begin[t] != INS_NO_TIME && h->txn_end[t] != INS_NO_TIME;
+        h->has_times = h->txn_status[t] != INS_INDETERMINATE &&
+                       h->txn_begin[t] != INS_NO_TIME && h->txn_end[t] != INS_NO_TIME;
 }
 
 static enum ins_status fill_sessions(struct ins_history *h, struct ins_error *err)

@@ -426,7 +426,8 @@ enum ins_status ins_monitor_push(struct ins_monitor *m, struct ins_arrival *a,
     }
     if (a->end != INS_NO_TIME && (m->latest == INS_NO_TIME || a->end > m->latest))
         m->latest = a->end;
-    s->has_times |= a->begin != INS_NO_TIME && a->end != INS_NO_TIME;
+    s->has_times |= a->status != INS_INDETERMINATE && a->begin != INS_NO_TIME &&
+                    a->end != INS_NO_TIME;
     a->counted = a->status == INS_COMMITTED;
     const bool repeated = s->repeats;
     ins_stream_append(s, a);

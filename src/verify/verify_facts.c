@@ -508,8 +508,9 @@ enum ins_status ins_facts_init(struct ins_facts *f, const struct ins_history *h,
                             "the history has operations that cannot be verified");
     for (ins_txn t = 1; h->txn_begin && t < h->n_txns; t++) {
         int64_t begin, end = h->txn_end[t];
-        f->has_times |=
-            ins_fact_begin(f, t, &begin) && end != INS_NO_TIME && begin <= end;
+        f->has_times |= h->txn_status[t] != INS_INDETERMINATE &&
+                        ins_fact_begin(f, t, &begin) && end != INS_NO_TIME &&
+                        begin <= end;
     }
     if (!allocate(f))
         return ins_nomem(err, "the operations");

@@ -261,3 +261,9 @@ mix_sessions() {
         run -0 "$INSULA" verify h.insulab $level-8.cert
     done
 }
+
+@test "times of a transaction of unknown outcome are no real time" {
+    printf '%s\n' 'insula 1' 'a: a(x)=1' 'b: r(x)=[1]' 'c @4..5: a(x)=2 unknown' >h.txt
+    run -2 "$INSULA" check -l sser,strong-pl2 h.txt
+    [ "$(grep -c unknown <<<"$output")" -ge 2 ]
+}
