@@ -156,7 +156,8 @@ struct ins_lost_commit {
     int64_t after;  /* the end of that one, or of the commit: from when on it is lost */
     ins_txn reader; /* the first to miss it */
     uint32_t read, version; /* numbers of the survey: of that read, of what it missed */
-    uint32_t misses;        /* transactions that began later and read something older */
+    uint32_t misses;        /* transactions that began later and read something older;
+                               0 while that is not known */
 };
 
 struct ins_anomaly {

@@ -654,34 +654,40 @@ static bool is_suspect(struct hunt *s, ins_txn w, struct ins_lost_commit *l)
     return looked;
 }
 
-static void look_at(struct hunt *s, ins_txn w)
+/* Is it lost, from l->after on?  Then who missed it first is known. */
+static bool is_lost(struct hunt *s, struct ins_lost_commit *l)
 {
     const struct ins_survey_facts *f = s->f;
-    struct ins_lost_commit l;
+    const ins_txn w = l->txn;
     uint32_t miss = INS_NONE;
-    if (!is_suspect(s, w, &l))
-        return;
+    s->after = l->after;
     s->here = false;
     s->turn++;
     for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++) {
         const uint32_t m = first_miss(s, w, f->write[i].version);
         if (m != INS_NONE && (miss == INS_NONE || begin_at(s, m) < begin_at(s, miss))) {
             miss = m;
-            l.version = f->write[i].version;
+            l->version = f->write[i].version;
         }
     }
     if (miss == INS_NONE)
-        return;
-    l.read = s->by_key[miss];
-    l.reader = f->read_txn[l.read];
+        return false;
+    l->read = s->by_key[miss];
+    l->reader = f->read_txn[l->read];
+    l->misses = 0;
     for (uint32_t i = f->write_off[w]; i < f->write_off[w + 1]; i++)
-        if (!is_unseen(s, w, f->write[i].version, l.reader, &l.misses))
-            return;
+        if (!is_unseen(s, w, f->write[i].version, l->reader, &l->misses))
+            return false;
     if (!s->here && node_lives(s, w))
-        return; /* other nodes may just be late */
-    if (l.seer != INS_INIT && l.misses < 2)
-        return; /* so may be one read */
-    ins_vec_lost_push(s->lost, l);
+        return false;                            /* other nodes may just be late */
+    return l->seer == INS_INIT || l->misses > 1; /* else it may be one read */
+}
+
+static void look_at(struct hunt *s, ins_txn w)
+{
+    struct ins_lost_commit l;
+    if (is_suspect(s, w, &l) && is_lost(s, &l))
+        ins_vec_lost_push(s->lost, l);
 }
 
 /* ---- reads that are no facts ---- */
@@ -762,8 +768,33 @@ static bool reads_facts_only(const struct ins_survey_facts *f, ins_txn t)
     return reads == f->read_off[t + 1] - f->read_off[t];
 }
 
-/* Take back the commits that operation op of t, which began later, may have seen, if it
- * is a read that is no fact. */
+/* t, which began after the commit had ended, may have seen it: then it can be lost only
+ * from when t had ended, and who missed it is asked again. */
+static void note_seer(struct ins_lost_commit *l, const struct ins_history *h, ins_txn t)
+{
+    if (h->has_duplicates || !ins_has_end(h, t)) {
+        l->txn = INS_INIT; /* perhaps it did not, perhaps it went on */
+    } else {
+        l->after = h->txn_end[t];
+        l->seer = t;
+        l->misses = 0;
+    }
+}
+
+/* Does `t` matter, if it may have seen the commit? */
+static bool is_later(const struct ins_lost_commit *l, const struct ins_history *h,
+                     ins_txn t)
+{
+    if (l->txn == INS_INIT)
+        return false;
+    if (h->has_duplicates)
+        return l->after < h->txn_begin[t];
+    return h->txn_end[l->txn] < h->txn_begin[t] &&
+           (!ins_has_end(h, t) || l->after < h->txn_end[t]);
+}
+
+/* Look for commits that operation op of t may have seen, if it is a read that is no
+ * fact. */
 static void compare_read(struct hunt *s, const struct writes *x, ins_txn t, uint32_t op)
 {
     const struct ins_history *h = s->f->h;
@@ -773,13 +804,14 @@ static void compare_read(struct hunt *s, const struct writes *x, ins_txn t, uint
         // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): i is in the vector
         struct ins_lost_commit *l = &s->lost->at[x->commit.at[i]];
         s->steps++;
-        if (l->txn != INS_INIT && l->after < h->txn_begin[t] && may_show(s, op, l->txn))
-            l->txn = INS_INIT;
+        if (is_later(l, h, t) && may_show(s, op, l->txn))
+            note_seer(l, h, t);
     }
 }
 
-/* Reads of transactions that do not count, faulty ones, those that repeat: whoever may
- * have seen a commit keeps it from being lost. */
+/* Reads of transactions that do not count, faulty ones, those that repeat, lists at
+ * odds with a longer one: whoever may have seen a commit keeps it from being lost until
+ * then. */
 static bool compare_others(struct hunt *s)
 {
     const struct ins_survey_facts *f = s->f;
@@ -798,9 +830,11 @@ static bool compare_others(struct hunt *s)
     ins_vec_u32_release(&x.commit);
     ins_vec_u32_release(&x.next);
     size_t n = 0;
-    for (size_t i = 0; ok && i < s->lost->len; i++)
-        if (s->lost->at[i].txn != INS_INIT)
-            s->lost->at[n++] = s->lost->at[i];
+    for (size_t i = 0; ok && i < s->lost->len; i++) {
+        struct ins_lost_commit *l = &s->lost->at[i];
+        if (l->txn != INS_INIT && (l->misses || is_lost(s, l)))
+            s->lost->at[n++] = *l;
+    }
     s->lost->len = n;
     return ok;
 }

@@ -489,3 +489,12 @@ E2
     printf '%s\n' 'insula 1' 'a t1: r(x)=[] a(y)=1' 'b t2: r(y)=[1] a(x)=1' 'b t3: r(y)=[]' >h.txt
     [ "$(result h.txt .counts)" = '{"COConflictCM":1}' ]
 }
+
+@test "a list at odds with what came later does not hide that a commit was lost" {
+    printf '%s\n' 'insula 1' 'a t1 @0..10: a(x)=0' 'a t2 @20..30: a(x)=1' 'b t3 @40..50: r(x)=[0 1]' \
+        'c t4 @100..110: r(x)=[0]' 'd t5 @120..130: r(x)=[0]' >h.txt
+    [ "$(result h.txt .lost_commits)" = 1 ]
+    printf '%s\n' 'c t6 @140..150: a(x)=2' 'd t7 @160..170: r(x)=[0 2]' 'c t8 @180..190: a(x)=3' \
+        'd t9 @200..210: r(x)=[0 2 3]' >>h.txt
+    [ "$(result h.txt .lost_commits)" = 1 ]
+}
