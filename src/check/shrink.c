@@ -14,12 +14,33 @@ struct hunt {
     enum ins_status st; /* of the first trial that failed for want of memory */
 };
 
+/* Statements stay whole.  Is one in of which a row has lost its writer?  Nobody would
+ * have written that row, which is no reason that the whole had. */
+static bool loses_row(const struct ins_cut *c, const struct ins_part *part)
+{
+    const struct ins_history *const h = c->h;
+    const struct ins_statement *last = NULL;
+    bool in = false, lost = false;
+    for (uint32_t i = 0; h->statements.n && i < c->op.len; i++) {
+        const uint32_t op = c->op.at[i];
+        const struct ins_statement *const s = ins_history_statement(h, op);
+        if (s != last)
+            in = lost = false;
+        last = s;
+        in |= part->op[i] != 0;
+        lost |= !part->op[i] && !ins_is_write(h, op) && !ins_is_missed_row(h, op);
+        if (s && in && lost)
+            return true;
+    }
+    return false;
+}
+
 /* Does the trial still fail for the same reason?  Unknown counts as no. */
 static bool fails(struct hunt *hunt, const struct ins_part *part)
 {
     struct ins_history *h = NULL;
     struct ins_result *r = NULL;
-    if (hunt->st)
+    if (hunt->st || loses_row(&hunt->cut, part))
         return false;
     hunt->st = ins_part_build(part, &hunt->cut, &h, hunt->err);
     if (hunt->st)
@@ -32,7 +53,7 @@ static bool fails(struct hunt *hunt, const struct ins_part *part)
         o.levels |= INS_LEVEL_BIT(hunt->a->breaks);
     bool yes = false;
     struct ins_error ignored = {0};
-    /* A statement is kept as a whole: a row of a result must not lose its writer. */
+    /* Nor must a read of one version out of a set lose all of them. */
     const bool spoilt =
         hunt->cut.h->statements.n && h->has_misreads && !hunt->cut.h->has_misreads;
     if (h->n_ops && !spoilt && !ins_check(h, &o, &r, &ignored))

@@ -112,3 +112,12 @@ history() {
     [[ $output == *"lists"* ]]
     run -0 "$INSULA" record --db sqlite: --workload append --txns 20 -o h.edn
 }
+
+@test "a counterexample keeps the writers of the rows that a query returned" {
+    printf '%s\n' 'insula 1' 'a: insert(1)=10 insert(2)=20 insert(5)=1' 'c: update(5)=2' \
+        'b: q(k>=1 k<=3)={1=10 2=20 2=20} q(k=5)={5=2}' >h.txt
+    run -1 "$INSULA" check -l rc --counterexample small.txt h.txt
+    grep -q 'insert(2)=20' small.txt
+    run -1 "$INSULA" check --json small.txt
+    [ "$(jq -c '.histories[0].counts' <<<"$output")" = '{"PredicateMismatch":1}' ]
+}
