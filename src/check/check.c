@@ -358,19 +358,45 @@ static bool is_beside(const struct run *c, enum ins_kind kind)
     return !(broken & c->asked);
 }
 
+/* Repeated reads break rr when they differ in other than a row that a query missed. */
+static ins_levels broken_by_repeat(const struct run *c, const struct ins_anomaly *a)
+{
+    for (uint32_t i = 0; i < a->n_ops; i++)
+        if (ins_is_missed_row(c->h, a->op[i]))
+            return 0;
+    return a->kind == INS_NON_REPEATABLE_READ
+               ? c->asked & ins_result_with(c->r, INS_FAIL) &
+                     ins_levels_of(INS_BASE(RR), INS_FREE | INS_AS_IS | INS_WITH_TIME)
+               : 0;
+}
+
 /* Then they are not told. */
 static void drop_beside(struct run *c)
 {
     struct ins_result *const r = c->r;
+    uint64_t dropped = 0, told = 0; /* kinds */
     size_t kept = 0;
     for (size_t i = 0; i < r->anomaly.len; i++) {
-        const struct ins_anomaly a = r->anomaly.at[i];
-        if (!a.n_cycle && !a.n_branches && is_beside(c, a.kind))
-            r->count[a.kind][a.suffix] = 0;
-        else
-            r->anomaly.at[kept++] = a;
+        struct ins_anomaly a = r->anomaly.at[i];
+        const uint64_t kind = UINT64_C(1) << a.kind;
+        const ins_levels repeats = broken_by_repeat(c, &a);
+        const bool beside = a.kind < INS_G0 && !a.n_cycle && is_beside(c, a.kind);
+        INS_EACH_LEVEL(l, repeats)
+            r->level[l].kinds |= kind;
+        if (beside && !repeats) {
+            dropped |= kind;
+            r->count[a.kind][a.suffix]--;
+            continue;
+        }
+        told |= kind;
+        if (beside)
+            a.breaks = ins_levels_from(repeats, (enum ins_level)0);
+        r->anomaly.at[kept++] = a;
     }
     r->anomaly.len = kept;
+    for (int k = 0; k < INS_N_KINDS; k++)
+        if ((dropped & ~told) >> k & 1)
+            memset(r->count[k], 0, sizeof r->count[k]);
 }
 
 /* A failed level decides those that imply it, and one that passed those that it

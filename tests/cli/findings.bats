@@ -498,3 +498,26 @@ E2
         'd t9 @200..210: r(x)=[0 2 3]' >>h.txt
     [ "$(result h.txt .lost_commits)" = 1 ]
 }
+
+@test "a level that fails says by what, whichever is asked alone" {
+    printf '%s\n' 'insula 1' 'b t2: r(x)=[1] r(x)=[]' 'a t1: a(x)=1' >h.txt
+    for level in rr strong-rr ser; do
+        run -1 "$INSULA" check --json -l "$level" h.txt
+        jq -e '.histories[0] | .counts == {"NonRepeatableRead":1} and (.anomalies | length == 1)' <<<"$output"
+    done
+    printf '%s\n' 'insula 1' 'a: insert(1)=10' 'b: q(k=1)={} q(k=1)={1=10}' >h.txt
+    run -0 "$INSULA" check -l rr h.txt
+    printf '%s\n' 'insula 1' 'a t1: a(x)=1 a(x)=1' 'c t3: r(x)=[1]' >h.txt
+    for level in pl2 rc ra cc free-rc strong-cc; do
+        run -1 "$INSULA" check --json -l "$level" h.txt
+        jq -e '.histories[0] | (.counts | length > 0) and (.anomalies | length > 0)' <<<"$output"
+    done
+}
+
+@test "rr does not list what needs a missed row" {
+    printf '%s\n' 'insula 1' 'a: q(v>=10 v<=19)={} insert(1)=10' 'b: q(v>=10 v<=19)={} insert(2)=11' \
+        'c: insert(100)=100 insert(101)=100' 'd: q(k=100)={100=100} q(k=101)={101=100} update(100)=101' \
+        'e: q(k=100)={100=100} q(k=101)={101=100} update(101)=102' >h.txt
+    run -1 "$INSULA" check --json h.txt
+    jq -e '.histories[0].levels[] | select(.level == "rr") | .anomalies == ["G2-item"]' <<<"$output"
+}
