@@ -76,7 +76,7 @@ static const char *keep(struct insula_walk *w, struct ins_buf *text)
 static const char *txn_name(struct insula_walk *w, ins_txn t)
 {
     struct ins_buf text = {0};
-    ins_say_txn(&text, w->h, t);
+    ins_name_txn(&text, w->h, t);
     return keep(w, &text);
 }
 
@@ -85,7 +85,7 @@ static const char *key_name(struct insula_walk *w, ins_key k)
     struct ins_buf text = {0};
     if (k == INS_NONE || k >= w->h->n_keys)
         return NULL;
-    ins_say_key(&text, w->h, k);
+    ins_name_key(&text, w->h, k);
     return keep(w, &text);
 }
 
@@ -132,7 +132,7 @@ static void fill_txn(struct insula_walk *w, struct insula_txn *m,
     m->outcome = outcome[t == INS_INIT ? 0 : h->txn_status[t]];
     m->line = t == INS_INIT ? h->init_line : h->txn_line ? h->txn_line[t] : 0;
     if (t != INS_INIT) {
-        ins_say_session(&text, h, h->txn_session[t]);
+        ins_name_session(&text, h, h->txn_session[t]);
         m->session = keep(w, &text);
     }
     if (h->txn_node && h->txn_node[t]) {

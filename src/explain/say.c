@@ -16,25 +16,28 @@ static bool plain_text(const char *s, size_t len)
     return len > 0;
 }
 
-/* Where to cut so that no UTF-8 sequence is split. */
-static size_t cut(const char *s, size_t len, size_t most)
+/* Up to this place, or less, so that no UTF-8 sequence is split. */
+static size_t cut(const char *s, size_t at)
 {
-    if (len <= most)
-        return len;
-    while (most && ((unsigned char)s[most] & 0xc0) == 0x80)
-        most--;
-    return most;
+    while (at && ((unsigned char)s[at] & 0xc0) == 0x80)
+        at--;
+    return at;
 }
 
-static void say_text(struct ins_buf *b, const char *s, size_t len)
+/* Names that differ mostly do so at the end, or at the beginning. */
+static void say_text(struct ins_buf *b, const char *s, size_t len, size_t most)
 {
-    const size_t shown = cut(s, len, LONGEST_TEXT);
-    ins_buf_shown(b, s, shown);
-    if (shown < len)
-        ins_buf_text(b, "…");
+    if (len <= most) {
+        ins_buf_shown(b, s, len);
+        return;
+    }
+    const size_t tail = cut(s, len - most / 2);
+    ins_buf_shown(b, s, cut(s, most - most / 2));
+    ins_buf_text(b, "…");
+    ins_buf_shown(b, s + tail, len - tail);
 }
 
-static void say_lit(struct ins_buf *b, struct ins_lit lit)
+static void say_within(struct ins_buf *b, struct ins_lit lit, size_t most)
 {
     switch (lit.kind) {
     case INS_LIT_UINT:
@@ -48,23 +51,29 @@ static void say_lit(struct ins_buf *b, struct ins_lit lit)
         return;
     case INS_LIT_KEYWORD:
         ins_buf_char(b, ':');
-        say_text(b, lit.text, lit.len);
+        say_text(b, lit.text, lit.len, most);
         return;
     case INS_LIT_FORM:
-        say_text(b, lit.text, lit.len);
+        say_text(b, lit.text, lit.len, most);
         return;
     case INS_LIT_STRING:
         if (plain_text(lit.text, lit.len)) {
-            say_text(b, lit.text, lit.len);
+            say_text(b, lit.text, lit.len, most);
             return;
         }
         ins_buf_char(b, '"');
-        say_text(b, lit.text, lit.len);
+        say_text(b, lit.text, lit.len, most);
         ins_buf_char(b, '"');
     }
 }
 
-void ins_say_txn(struct ins_buf *b, const struct ins_history *h, ins_txn t)
+static void say_lit(struct ins_buf *b, struct ins_lit lit)
+{
+    say_within(b, lit, LONGEST_TEXT);
+}
+
+static void say_txn(struct ins_buf *b, const struct ins_history *h, ins_txn t,
+                    size_t most)
 {
     if (t == INS_INIT) {
         ins_buf_text(b, h->init_name[0] ? h->init_name : "init");
@@ -73,15 +82,25 @@ void ins_say_txn(struct ins_buf *b, const struct ins_history *h, ins_txn t)
     const struct ins_lit lit = ins_history_txn_lit(h, t);
     if (lit.kind == INS_LIT_UINT || lit.kind == INS_LIT_NEG)
         ins_buf_char(b, 't');
-    say_lit(b, lit);
+    say_within(b, lit, most);
 }
 
-static void say_name(struct ins_buf *b, struct ins_lit lit)
+void ins_say_txn(struct ins_buf *b, const struct ins_history *h, ins_txn t)
+{
+    say_txn(b, h, t, LONGEST_TEXT);
+}
+
+void ins_name_txn(struct ins_buf *b, const struct ins_history *h, ins_txn t)
+{
+    say_txn(b, h, t, SIZE_MAX);
+}
+
+static void say_name(struct ins_buf *b, struct ins_lit lit, size_t most)
 {
     if (lit.kind == INS_LIT_STRING)
-        say_text(b, lit.text, lit.len);
+        say_text(b, lit.text, lit.len, most);
     else
-        say_lit(b, lit);
+        say_within(b, lit, most);
 }
 
 void ins_say_session(struct ins_buf *b, const struct ins_history *h, uint32_t session)
@@ -90,17 +109,27 @@ void ins_say_session(struct ins_buf *b, const struct ins_history *h, uint32_t se
         ins_buf_text(b, "initial state");
         return;
     }
-    say_name(b, ins_history_session_lit(h, session));
+    say_name(b, ins_history_session_lit(h, session), LONGEST_TEXT);
+}
+
+void ins_name_session(struct ins_buf *b, const struct ins_history *h, uint32_t session)
+{
+    say_name(b, ins_history_session_lit(h, session), SIZE_MAX);
 }
 
 void ins_say_node(struct ins_buf *b, const struct ins_history *h, ins_txn t)
 {
-    say_name(b, ins_history_node_lit(h, t));
+    say_name(b, ins_history_node_lit(h, t), LONGEST_TEXT);
 }
 
 void ins_say_key(struct ins_buf *b, const struct ins_history *h, ins_key k)
 {
     say_lit(b, ins_history_key_lit(h, k));
+}
+
+void ins_name_key(struct ins_buf *b, const struct ins_history *h, ins_key k)
+{
+    say_within(b, ins_history_key_lit(h, k), SIZE_MAX);
 }
 
 void ins_say_value(struct ins_buf *b, const struct ins_history *h, uint64_t word)

@@ -2,7 +2,8 @@
  *
  * All of it is plain UTF-8 without control characters, so that any writer may print it
  * after its own escaping.  Numbered transactions are called t7, strings appear bare
- * when nothing in them can be misread and in quotes otherwise, long ones are cut. */
+ * when nothing in them can be misread and in quotes otherwise, and long ones are cut in
+ * the middle. */
 #ifndef INS_SAY_H
 #define INS_SAY_H
 
@@ -16,6 +17,10 @@ void ins_say_session(struct ins_buf *b, const struct ins_history *h, uint32_t se
 void ins_say_node(struct ins_buf *b, const struct ins_history *h, ins_txn t);
 void ins_say_key(struct ins_buf *b, const struct ins_history *h, ins_key k);
 void ins_say_value(struct ins_buf *b, const struct ins_history *h, uint64_t word);
+/* For programs: never cut, so that different ones stay different. */
+void ins_name_txn(struct ins_buf *b, const struct ins_history *h, ins_txn t);
+void ins_name_session(struct ins_buf *b, const struct ins_history *h, uint32_t session);
+void ins_name_key(struct ins_buf *b, const struct ins_history *h, ins_key k);
 
 /* "r(x)=1", "w(x)=2", "append(x)=3", "r(x)=[1 2]", "r(x)=?"; a row that
  * a query missed is "q(v=2)={3} without 5".  A list of more than a dozen elements

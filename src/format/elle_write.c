@@ -191,9 +191,17 @@ static void put_row(const struct writer *w, ins_key k, uint64_t value, bool firs
     put_value(w, k, value);
 }
 
+/* Has the format a predicate for what was asked, no more and no less? */
+static bool is_query_sayable(const struct ins_statement *s)
+{
+    return !s->limit && s->key.kind == INS_COND_ANY &&
+           (s->value.kind == INS_COND_ANY || s->value.kind == INS_COND_EQUAL ||
+            s->value.kind == INS_COND_MODULO);
+}
+
 static void put_predicate(const struct writer *w, const struct ins_condition *c)
 {
-    if (c->kind != INS_COND_EQUAL && c->kind != INS_COND_MODULO) {
+    if (c->kind == INS_COND_ANY) {
         put_name(w, "true");
         return;
     }
@@ -227,12 +235,13 @@ static void put_query(const struct writer *w, const struct ins_statement *s,
     ins_buf_char(w->out, ']');
 }
 
-/* What of it the format has no word for is lost, see not_sayable. */
+/* What of it the format has no word for is lost, see not_sayable; of a query the rows
+ * that it returned stay, as plain reads. */
 static void put_statement(const struct writer *w, const struct ins_statement *s,
                           enum results results, bool *first)
 {
     const struct ins_history *h = w->h;
-    if (s->kind == INS_QUERY) {
+    if (s->kind == INS_QUERY && is_query_sayable(s)) {
         put_query(w, s, results, *first);
         *first = false;
         return;
@@ -565,12 +574,8 @@ static const char *not_sayable(const struct ins_statement *s)
     case INS_CAS:
         return s->no_effect ? "compare-and-sets that failed" : NULL;
     case INS_QUERY:
-        return s->limit || s->key.kind != INS_COND_ANY ||
-                       (s->value.kind != INS_COND_ANY &&
-                        s->value.kind != INS_COND_EQUAL &&
-                        s->value.kind != INS_COND_MODULO)
-                   ? "queries other than for all rows, v= and v%"
-                   : NULL;
+        return is_query_sayable(s) ? NULL
+                                   : "queries other than for all rows, v= and v%";
     case INS_N_STATEMENT_KINDS:
         break;
     }

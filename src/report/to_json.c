@@ -31,7 +31,7 @@ static void put_string(struct ins_buf *b, const char *s)
 static void put_txn(struct ins_buf *b, const struct ins_history *h, ins_txn t)
 {
     struct ins_buf text = {0};
-    ins_say_txn(&text, h, t);
+    ins_name_txn(&text, h, t);
     flush_string(b, &text);
 }
 
@@ -142,7 +142,7 @@ static void put_member(struct ins_buf *b, const struct ins_story *s, ins_txn t)
     if (t == INS_INIT) {
         ins_buf_text(b, "null");
     } else {
-        ins_say_session(&text, h, h->txn_session[t]);
+        ins_name_session(&text, h, h->txn_session[t]);
         flush_string(b, &text);
     }
     if (h->txn_node && h->txn_node[t]) {
@@ -181,7 +181,7 @@ static void put_edge(struct ins_buf *b, const struct ins_story *s,
     if (e->key == INS_NONE || e->key >= s->h->n_keys) {
         ins_buf_text(b, "null");
     } else {
-        ins_say_key(&text, s->h, e->key);
+        ins_name_key(&text, s->h, e->key);
         flush_string(b, &text);
     }
     ins_buf_text(b, ", \"why\": ");

@@ -86,3 +86,14 @@ counts() {
     run -3 "$INSULA" convert -t json l.insula l.json
     [[ $output == *"keys of rows"* ]]
 }
+
+@test "a query that events have no word for leaves the rows that it returned" {
+    printf '%s\n' 'insula 1' 'a: insert(1)=10 insert(2)=20' 'b: q(k>=2)={2=20} r(1)=10' \
+        'c: q(limit 1)={1=10} r(2)=20' 'd: q(v>15)={2=20}' >q.txt
+    for format in edn json; do
+        run "$INSULA" convert q.txt q.$format
+        [ "$status" -ne 0 ]
+        "$INSULA" convert --lossy q.txt q.$format
+        run -0 "$INSULA" check -l ser q.$format
+    done
+}

@@ -121,3 +121,12 @@ history() {
     run -1 "$INSULA" check --json small.txt
     [ "$(jq -c '.histories[0].counts' <<<"$output")" = '{"PredicateMismatch":1}' ]
 }
+
+@test "long names that differ stay different" {
+    long=urn:example:tenant:production:region-eu-central-1:order
+    printf '%s\n' 'insula 1' 'initial 0' "1 \"$long/a\": r(x)=0 w(x)=1" "2 \"$long/b\": r(x)=0 w(x)=2" >h.txt
+    run -1 "$INSULA" check --json h.txt
+    [ "$(jq -c '[.histories[0].anomalies[0].transactions[].id]' <<<"$output")" = "[\"$long/a\",\"$long/b\"]" ]
+    run -1 "$INSULA" check h.txt
+    [[ $output == *order/a* && $output == *order/b* ]]
+}
