@@ -288,8 +288,9 @@ static void put_reads(struct sheet *p)
             if (!ins_is_write(h, s->op[j]) || reader == writer ||
                 ins_op_key(h, s->op[i]) != ins_op_key(h, s->op[j]) ||
                 (h->op_from[s->op[i]] != writer &&
-                 ins_op_kind(h, s->op[i]) == INS_OP_READ &&
-                 h->op_value[s->op[i]] != h->op_value[s->op[j]]))
+                 (ins_is_missed_row(h, s->op[i]) ||
+                  (ins_op_kind(h, s->op[i]) == INS_OP_READ &&
+                   h->op_value[s->op[i]] != h->op_value[s->op[j]]))))
                 continue;
             const struct ins_edge e = {.from = writer,
                                        .to = reader,

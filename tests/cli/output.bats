@@ -130,3 +130,10 @@ history() {
     run -1 "$INSULA" check h.txt
     [[ $output == *order/a* && $output == *order/b* ]]
 }
+
+@test "HTML does not say that a query read the row that it missed" {
+    printf '%s\n' 'insula 1' 'a t1: insert(3)=55' 'b t2: insert(4)=1' 'c t3: q(k>=3 k<=12)={4=1} r(3)=55' >h.txt
+    run -1 "$INSULA" check --html h.html h.txt
+    grep -q 't3 read 3=55, which t1 wrote' h.html
+    run ! grep -q 'missed by q([^)]*), which t1 wrote' h.html
+}
