@@ -79,9 +79,11 @@ if [ ! -e $policy ]; then
     $as_root chmod +x $policy
     made_policy=yes
 fi
+# Somebody else may be installing.
+wait=-oDPkg::Lock::Timeout=600
 status=0
-{ $as_root apt-get update -qq &&
+{ $as_root apt-get "$wait" update -qq &&
     $as_root env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y -qq --no-install-recommends $missing; } >&2 || status=$?
+        apt-get "$wait" install -y -qq --no-install-recommends $missing; } >&2 || status=$?
 [ -z "$made_policy" ] || $as_root rm -f $policy
 exit $status
