@@ -46,19 +46,16 @@ uint32_t ins_lists_own_tail(const struct ins_lists *l, const struct ins_list_rea
 
 /* ---- elements ---- */
 
-/* The append that one element is.  A list shows the appends of a transaction in their
- * order, so equal ones of one alone are known one by one.  INS_NONE with *from set to
- * the reason when there is none, or several of different ones; of those one that the
- * list has not shown yet is stamped, and a list that shows more of them than there are
- * has duplicate elements. */
+/* The append that one element is.  INS_NONE with *from set to the reason when there is
+ * none or more than one; of several, one that the list has not shown yet is stamped,
+ * and a list that shows more of them than there are has duplicate elements. */
 static uint32_t resolve_element(const struct ins_lists *l, const struct elements *e,
                                 uint64_t value, uint32_t *from)
 {
     const struct ins_list_read *const r = e->r;
-    uint32_t candidates = 0;
-    struct ins_append *last = NULL, *unseen = NULL; /* the first of those */
-    bool future = false, aborted = false, own = false, of_several = false;
-    ins_txn one = INS_NONE;
+    uint32_t found = INS_NONE, candidates = 0;
+    struct ins_append *unseen = NULL;
+    bool future = false, aborted = false, own = false;
     for (uint32_t a = *ins_lists_slot(l, value); a; a = l->at[a - 1].next) {
         struct ins_append *const append = &l->at[a - 1];
         if (append->txn == r->txn && append->op > r->op) {
@@ -68,15 +65,13 @@ static uint32_t resolve_element(const struct ins_lists *l, const struct elements
         } else if (l->h->txn_status[append->txn] == INS_ABORTED) {
             aborted = true;
         } else {
-            of_several |= candidates++ && append->txn != one;
-            one = append->txn;
-            last = append;
-            if (append->stamp != ins_read_stamp(r->op) && (!unseen || append < unseen))
-                unseen = append;
+            found = a - 1;
+            candidates++;
+            unseen = append->stamp == ins_read_stamp(r->op) ? unseen : append;
         }
     }
-    if (candidates == 1 || (unseen && !of_several))
-        return (uint32_t)((candidates == 1 ? last : unseen) - l->at);
+    if (candidates == 1)
+        return found;
     if (unseen)
         unseen->stamp = ins_read_stamp(r->op);
     *from = unseen              ? INS_FROM_AMBIGUOUS
