@@ -25,7 +25,8 @@ bool ins_broke_level(const struct ins_result *r, enum ins_level level,
 {
     return r->level[level].verdict == INS_FAIL &&
            (r->level[level].kinds & (UINT64_C(1) << kind)) && r->count[kind][suffix] &&
-           (ins_suffix_order(suffix) != INS_REALTIME || ins_model_of(level).real_time) &&
+           (ins_suffix_order(suffix) != INS_REALTIME ||
+            ins_model_of(level).real_time) &&
            (!ins_suffix_is_predicate(suffix) ||
             ins_level_table[level].base != ins_level_table[INS_RR].base);
 }
