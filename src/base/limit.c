@@ -133,6 +133,12 @@ void ins_limit_within(struct ins_limit *l, struct ins_limit *outer)
     l->progress_context = outer;
 }
 
+void ins_limit_for(struct ins_limit *l, struct ins_limit *outer, double seconds)
+{
+    ins_limit_within(l, outer);
+    l->deadline_ns = ins_now_ns() + (int64_t)(seconds * 1e9);
+}
+
 enum ins_status ins_limit_room(struct ins_limit *l, uint64_t bytes,
                                struct ins_error *err)
 {

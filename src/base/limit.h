@@ -52,6 +52,8 @@ enum ins_status ins_limit_room(struct ins_limit *l, uint64_t bytes,
  * when it is cancelled; outer may be NULL. */
 void ins_limit_within(struct ins_limit *l, struct ins_limit *outer);
 void ins_limit_cancel(struct ins_limit *l);
+/* The same, that ends by itself after so many seconds. */
+void ins_limit_for(struct ins_limit *l, struct ins_limit *outer, double seconds);
 /* "time limit reached", for messages. */
 const char *ins_limit_reason(const struct ins_limit *l);
 /* Why work ended that only a limit or memory can end: the limit that was hit, else "out

@@ -1,5 +1,6 @@
 #include "strong.h"
 
+#include "base/pool.h"
 #include "certificate/certificate.h"
 #include "engine/search.h"
 #include "explain/anomaly.h"
@@ -32,6 +33,9 @@ enum {
     LOOK = 1 << 17,
     SATURATE = 1 << 15,
 };
+/* Before anything that takes long, seconds, and for each transaction. */
+#define MOMENT 0.4
+#define MOMENT_EACH 1.5e-5
 
 /* What to leave open: what needs a search, what needs a long one, nothing. */
 enum effort { NO_SEARCH, SOME_SEARCH, ALL_SEARCH };
@@ -479,11 +483,6 @@ static bool look_for_view(struct ins_commit_view *v, const struct ins_script *s,
     const bool by_run = many && forbids == INS_FORBIDS_ONE_RW;
     const bool run_first = by_run && s->h->n_keys == 1 && s->h->has_times;
     *v = (struct ins_commit_view){0};
-    /* Without times, in a moment, it works out or is seen not to. */
-    if ((ahead || by_run) && !s->h->has_times &&
-        ins_view_by_mending(v, s, forbids, limit))
-        return true;
-    ins_view_release(v);
     if (ahead && crowded && ins_view_ahead(v, s, forbids, true, limit))
         return true;
     ins_view_release(v);
@@ -509,7 +508,23 @@ static bool look_by_guess(struct ins_commit_view *v, const struct ins_script *s,
                           enum ins_forbids forbids, const struct ins_strong_options *o)
 {
     const bool soon = forbids == INS_FORBIDS_FRACTURED;
+    const bool by_mending =
+        forbids == INS_FORBIDS_NON_CAUSAL || forbids == INS_FORBIDS_ONE_RW;
     struct ins_script dated;
+    struct ins_limit moment;
+    *v = (struct ins_commit_view){0};
+    ins_limit_for(&moment, o->limit, MOMENT + MOMENT_EACH * s->h->n_txns);
+    if (by_mending && look_for_view(v, s, forbids, true, &moment))
+        return true;
+    ins_view_release(v);
+    /* It soon works out or is seen not to. */
+    if (by_mending &&
+        ins_view_by_mending(
+            v,
+            o->guess && ins_hindsight_date(o->guess, s, &dated, o->limit) ? &dated : s,
+            forbids, ins_threads(o->threads), o->limit))
+        return true;
+    ins_view_release(v);
     if (soon ? ins_view_soon(v, s, forbids, o->limit)
              : look_for_view(v, s, forbids, true, o->limit))
         return true;

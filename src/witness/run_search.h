@@ -13,5 +13,8 @@
 bool ins_run_search(const struct ins_script *s, struct ins_steps how, bool quick,
                     struct ins_hindsight *guess, unsigned threads,
                     struct ins_limit *limit, struct ins_vec_u32 *step);
+/* The quick searches that go forward alone: not by guessed times, nor by mending. */
+bool ins_run_search_forward(const struct ins_script *s, struct ins_steps how,
+                            struct ins_limit *limit, struct ins_vec_u32 *step);
 
 #endif

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TURNS = 1 << 23 };
+enum {
+    MOST_TURNS = 1 << 23, /* of labels that far apart there are not more */
+    DENSE = 3,            /* turns from one use of a key to the next, about, or fewer */
+};
 
 /* ---- which reads miss ---- */
 
@@ -14,6 +17,7 @@ static void list_miss(struct ins_sequence *q, uint32_t read)
 {
     q->use[read].place = q->n_miss;
     q->miss[q->n_miss++] = read;
+    q->cost += q->use[read].weight;
 }
 
 static void set_misses(struct ins_sequence *q, uint32_t read, bool misses)
@@ -28,6 +32,7 @@ static void set_misses(struct ins_sequence *q, uint32_t read, bool misses)
         list_miss(q, read);
         return;
     }
+    q->cost -= x->weight;
     const uint32_t last = q->miss[--q->n_miss];
     q->miss[x->place] = last;
     q->use[last].place = x->place;
@@ -145,20 +150,46 @@ static void unlink_turn(struct ins_sequence *q, uint32_t t)
     q->turn[x->after].before = x->before;
 }
 
+/* A use of the key in one of the turns just before this one, or INS_NONE. */
+static uint32_t use_before(const struct ins_sequence *q, uint32_t t, ins_key key)
+{
+    enum { LOOK = 8 };
+    for (uint32_t i = 0; i < LOOK; i++) {
+        t = q->turn[t].before;
+        if (!t)
+            return q->turn[q->n + 1].use + key;
+        for (uint32_t u = q->turn[t + 1].use; u-- > q->turn[t].use;)
+            if (q->key[u] == key)
+                return u;
+    }
+    return INS_NONE;
+}
+
+/* The last of the uses of its key, but itself, up to this label: by going along these.
+ */
+static uint32_t find_place(const struct ins_sequence *q, uint32_t use, uint64_t label)
+{
+    const struct ins_use *all = q->use;
+    const uint32_t near =
+        q->dense ? use_before(q, all[use].turn, q->key[use]) : INS_NONE;
+    uint32_t to = near == INS_NONE ? all[use].before : near;
+    while (q->turn[all[to].turn].label > label)
+        to = all[to].before;
+    if (near == INS_NONE && to != all[use].before)
+        return to;
+    for (uint32_t next = all[to].after;
+         next != INS_NONE && (next == use || q->turn[all[next].turn].label <= label);
+         next = all[next].after)
+        to = next == use ? to : next;
+    return to;
+}
+
 /* The turn of a use has a new label: bring the use to its new place. */
 static void bring(struct ins_sequence *q, uint32_t use, uint64_t label)
 {
     struct ins_use *all = q->use, *x = &all[use];
-    const uint32_t before = x->before;
-    uint32_t to = before;
-    while (q->turn[all[to].turn].label > label)
-        to = all[to].before;
-    if (to == before)
-        for (uint32_t next = x->after;
-             next != INS_NONE && q->turn[all[next].turn].label <= label;
-             next = all[next].after)
-            to = next;
-    if (to == before)
+    const uint32_t to = find_place(q, use, label);
+    if (to == x->before)
         return;
     unlink_use(q, use);
     x->before = to;
@@ -243,6 +274,23 @@ void ins_sequence_watch(struct ins_sequence *q, uint32_t up_to)
     }
 }
 
+void ins_sequence_weigh(struct ins_sequence *q)
+{
+    enum { MOST_WEIGHT = 60 };
+    for (uint32_t i = 0; i < q->n_miss; i++) {
+        struct ins_use *const x = &q->use[q->miss[i]];
+        q->cost += x->weight < MOST_WEIGHT;
+        x->weight = (uint8_t)(x->weight + (x->weight < MOST_WEIGHT));
+    }
+}
+
+void ins_sequence_weigh_anew(struct ins_sequence *q)
+{
+    for (uint32_t i = 0; i < q->turn[q->n + 1].use; i++)
+        q->use[i].weight = 1;
+    q->cost = q->n_miss;
+}
+
 /* The guards of a begin: who commits is not known yet. */
 static void link_guards(struct ins_sequence *q, uint32_t t, uint32_t use)
 {
@@ -250,8 +298,12 @@ static void link_guards(struct ins_sequence *q, uint32_t t, uint32_t use)
     const uint32_t first = s->write_off[q->turn[t].step >> 1];
     for (uint32_t i = use; i < q->turn[t].first_write; i++) {
         const ins_key k = s->write[first + (i - use)].key;
-        q->use[i] = (struct ins_use){
-            .turn = t, .before = q->tail[k], .after = INS_NONE, .guards = true};
+        q->key[i] = k;
+        q->use[i] = (struct ins_use){.turn = t,
+                                     .before = q->tail[k],
+                                     .after = INS_NONE,
+                                     .guards = true,
+                                     .weight = 1};
         link_use(q, i);
         q->tail[k] = i;
     }
@@ -285,13 +337,15 @@ static void link_uses(struct ins_sequence *q, uint32_t t)
         if (!writes && i >= x->use + reads)
             continue;
         const struct ins_access a = writes ? *write++ : *read++;
+        q->key[i] = a.key;
         q->use[i] = (struct ins_use){.turn = t,
                                      .value = a.value,
                                      .before = q->tail[a.key],
                                      .after = INS_NONE,
                                      .kin_before = q->kin_tail[a.value],
                                      .kin_after = INS_NONE,
-                                     .writes = writes};
+                                     .writes = writes,
+                                     .weight = 1};
         link_use(q, i);
         link_kin(q, i);
         q->tail[a.key] = q->kin_tail[a.value] = i;
@@ -304,17 +358,17 @@ void ins_sequence_reset(struct ins_sequence *q)
 {
     const struct ins_history *h = q->s->h;
     const uint32_t first = q->turn[q->n + 1].use; /* of the first values */
-    q->watched = q->n_miss = 0;
+    q->watched = q->n_miss = q->cost = 0;
     memset(q->kin_tail, 0xff, q->s->n_values * sizeof *q->kin_tail);
     memset(q->last, 0, h->n_sessions * sizeof *q->last);
     for (ins_key k = 0; k < h->n_keys; k++) {
-        q->use[first + k] = (struct ins_use){.value = q->s->initial[k],
+        q->use[first + k] = (struct ins_use){.value = q->first[k],
                                              .before = INS_NONE,
                                              .after = INS_NONE,
                                              .kin_before = INS_NONE,
                                              .kin_after = INS_NONE,
                                              .writes = true};
-        q->tail[k] = q->kin_tail[q->s->initial[k]] = first + k;
+        q->tail[k] = q->kin_tail[q->first[k]] = first + k;
     }
     for (uint32_t t = 1; t <= q->n; t++) {
         struct ins_turn *x = &q->turn[t];
@@ -331,13 +385,15 @@ void ins_sequence_reset(struct ins_sequence *q)
     q->turn[0] = (struct ins_turn){.before = q->n, .after = q->n ? 1 : 0};
 }
 
-/* When a turn was: by recorded times, or as if all sessions began together and ended
+/* ---- which turns there are ---- */
+
+/* When a step was: by recorded times, or as if all sessions began together and ended
  * together. */
-static int64_t turn_time(const struct ins_sequence *q, uint32_t session, ins_txn t,
+static int64_t step_time(const struct ins_script *s, struct ins_steps how, ins_txn t,
                          bool commit)
 {
-    const struct ins_history *h = q->s->h;
-    const uint32_t first = h->session_first[session];
+    const struct ins_history *h = s->h;
+    const uint32_t session = h->txn_session[t], first = h->session_first[session];
     const double n = h->session_first[session + 1] - first;
     const double shift = (session + 0.5) / h->n_sessions;
     if (!h->has_times)
@@ -345,86 +401,112 @@ static int64_t turn_time(const struct ins_sequence *q, uint32_t session, ins_txn
     const int64_t begin = h->txn_begin[t], end = h->txn_end[t];
     if (begin == INS_NO_TIME || end == INS_NO_TIME)
         return begin == INS_NO_TIME ? end : begin;
-    if (q->how.split)
+    if (how.split)
         return commit ? end : begin;
     return begin / 2 + end / 2;
 }
 
 /* Sessions stay in order, whatever their times say. */
-static uint32_t order_turns(const struct ins_sequence *q, struct ins_timed *by)
+static uint32_t list_by_time(const struct ins_script *s, struct ins_steps how,
+                             struct ins_timed *by)
 {
-    const struct ins_history *h = q->s->h;
+    const struct ins_history *h = s->h;
     uint32_t n = 0;
     for (uint32_t i = 0; i < h->n_sessions; i++) {
         int64_t at = INT64_MIN;
-        for (ins_txn t = ins_script_next(q->s, i, h->session_first[i]);
-             t < h->session_first[i + 1]; t = ins_script_next(q->s, i, t + 1))
-            for (uint32_t c = 0; c <= q->how.split; c++) {
-                const int64_t time = turn_time(q, i, t, c);
+        for (ins_txn t = ins_script_next(s, i, h->session_first[i]);
+             t < h->session_first[i + 1]; t = ins_script_next(s, i, t + 1))
+            for (uint32_t c = 0; c <= how.split; c++) {
+                const int64_t time = step_time(s, how, t, c);
                 at = time > at ? time : at;
                 by[n++] = (struct ins_timed){at, t << 1 | c};
             }
     }
-    ins_timed_sort(by, n);
     return n;
 }
 
-static void number_uses(struct ins_sequence *q, const struct ins_timed *by)
+bool ins_sequence_steps(const struct ins_script *s, struct ins_steps how,
+                        struct ins_limit *limit, struct ins_vec_u32 *step)
+{
+    const uint64_t most = (uint64_t)s->h->n_txns << how.split;
+    step->len = 0;
+    if (most > MOST_TURNS || ins_limit_memory(limit, most * 40))
+        return false;
+    struct ins_timed *by = INS_NEW(struct ins_timed, most);
+    const bool ok = by && ins_vec_u32_reserve(step, most);
+    const uint32_t n = ok ? list_by_time(s, how, by) : 0;
+    if (n)
+        ins_timed_sort(by, n);
+    for (uint32_t i = 0; i < n; i++)
+        ins_vec_u32_push(step, by[i].t);
+    ins_free(by);
+    return ok;
+}
+
+/* The uses of a step: those that are no writes, and all. */
+static void count_uses(const struct ins_sequence *q, uint32_t step, uint32_t *before,
+                       uint32_t *all)
 {
     const struct ins_script *s = q->s;
-    uint32_t use = 0;
+    const ins_txn txn = step >> 1;
+    const uint32_t reads = s->read_off[txn + 1] - s->read_off[txn];
+    const uint32_t writes = s->write_off[txn + 1] - s->write_off[txn];
+    const bool begins = !(step & 1);
+    *before = begins ? reads + (q->how.exclusive ? writes : 0) : 0;
+    *all = *before + (q->how.split && begins ? 0 : writes);
+}
+
+static void number_uses(struct ins_sequence *q, const uint32_t *step)
+{
+    uint32_t use = 0, before, all;
     for (uint32_t t = 1; t <= q->n; t++) {
-        const uint32_t step = by[t - 1].t;
-        const ins_txn txn = step >> 1;
-        const bool reads = !(step & 1), writes = !q->how.split || !reads;
-        q->turn[t].step = step;
+        count_uses(q, step[t - 1], &before, &all);
+        q->turn[t].step = step[t - 1];
         q->turn[t].use = use;
-        use += reads ? s->read_off[txn + 1] - s->read_off[txn] : 0;
-        use +=
-            reads && q->how.exclusive ? s->write_off[txn + 1] - s->write_off[txn] : 0;
-        q->turn[t].first_write = use;
-        use += writes ? s->write_off[txn + 1] - s->write_off[txn] : 0;
+        q->turn[t].first_write = use + before;
+        use += all;
     }
     q->turn[q->n + 1].use = use;
 }
 
 bool ins_sequence_init(struct ins_sequence *q, const struct ins_script *s,
-                       struct ins_steps how, struct ins_limit *limit)
+                       struct ins_steps how, const uint32_t *step, uint32_t n,
+                       const uint32_t *first, struct ins_limit *limit)
 {
     const struct ins_history *h = s->h;
-    const uint64_t reads = s->read_off[h->n_txns];
-    const uint64_t writes = s->write_off[h->n_txns];
-    const uint64_t guards = how.exclusive ? writes : 0;
-    const uint64_t uses = reads + guards + writes + h->n_keys;
-    const uint64_t turns = (uint64_t)h->n_txns << how.split;
-    *q = (struct ins_sequence){.s = s, .how = how};
-    if (uses >= INS_NONE || turns > MOST_TURNS ||
-        ins_limit_memory(limit, uses * sizeof *q->use +
-                                    (reads + guards) * sizeof *q->miss +
-                                    turns * (sizeof *q->turn + 16) +
+    uint64_t uses = h->n_keys, misses = 0;
+    uint32_t before, all;
+    *q = (struct ins_sequence){.s = s, .how = how, .first = first, .n = n};
+    for (uint32_t i = 0; i < n; i++) {
+        count_uses(q, step[i], &before, &all);
+        misses += before;
+        uses += all;
+    }
+    if (uses >= INS_NONE || n > MOST_TURNS ||
+        ins_limit_memory(limit, uses * (sizeof *q->use + 4) + misses * sizeof *q->miss +
+                                    n * sizeof *q->turn +
                                     UINT64_C(4) * ((uint64_t)h->n_keys + s->n_values)))
         return false;
-    struct ins_timed *by = INS_NEW(struct ins_timed, turns);
-    q->turn = INS_NEW0(struct ins_turn, turns + 1);
+    q->turn = INS_NEW0(struct ins_turn, (size_t)n + 2);
     q->use = INS_NEW(struct ins_use, uses);
-    q->miss = INS_NEW(uint32_t, reads + guards);
+    q->key = INS_NEW(uint32_t, uses);
+    q->miss = INS_NEW(uint32_t, misses);
     q->tail = INS_NEW(uint32_t, h->n_keys);
     q->kin_tail = INS_NEW(uint32_t, s->n_values);
     q->last = INS_NEW(uint32_t, h->n_sessions);
     const bool ok =
-        by && q->turn && q->use && q->miss && q->tail && q->kin_tail && q->last;
+        q->turn && q->use && q->key && q->miss && q->tail && q->kin_tail && q->last;
+    q->dense = uses - h->n_keys > (uint64_t)n * h->n_keys / DENSE;
     if (ok) {
-        q->n = order_turns(q, by);
-        number_uses(q, by);
+        number_uses(q, step);
         ins_sequence_reset(q);
     }
-    ins_free(by);
     return ok;
 }
 
 void ins_sequence_release(struct ins_sequence *q)
 {
-    void *all[] = {q->turn, q->use, q->miss, q->tail, q->kin_tail, q->last};
+    void *all[] = {q->turn, q->use, q->key, q->miss, q->tail, q->kin_tail, q->last};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ins_free(all[i]);
 }

@@ -48,7 +48,8 @@ bool ins_view_by_run(struct ins_commit_view *v, const struct ins_script *s,
 /* The same for cc and psi, out of a run in which transactions are not even concurrent:
  * where reads leave much open. */
 bool ins_view_by_mending(struct ins_commit_view *v, const struct ins_script *s,
-                         enum ins_forbids forbids, struct ins_limit *limit);
+                         enum ins_forbids forbids, unsigned threads,
+                         struct ins_limit *limit);
 void ins_view_release(struct ins_commit_view *v);
 
 /* A step of a run that a search keeps. */
