@@ -36,6 +36,18 @@ static bool read_before(const struct ins_script *s, uint32_t first, uint32_t end
     return false;
 }
 
+/* From whom one that may count reads may count, too. */
+static void mark_sources(struct ins_script *s, ins_txn t)
+{
+    const struct ins_history *h = s->h;
+    for (uint32_t op = h->txn_op[t]; op < h->txn_op[t + 1]; op++) {
+        const uint32_t from = h->op_from[op];
+        if (!ins_is_write(h, op) && from < INS_FROM_SPECIAL &&
+            h->txn_status[from] == INS_INDETERMINATE)
+            s->may_count[from] = 1;
+    }
+}
+
 static void mark_counts(struct ins_script *s)
 {
     const struct ins_history *h = s->h;
@@ -45,6 +57,9 @@ static void mark_counts(struct ins_script *s)
         for (uint64_t i = h->group_off[g]; i < h->group_off[g + 1]; i++)
             s->may_count[h->group_txn[i]] =
                 h->txn_status[h->group_txn[i]] == INS_INDETERMINATE;
+    for (ins_txn t = 1; h->n_groups && t < h->n_txns; t++)
+        if (h->txn_status[t] == INS_INDETERMINATE)
+            mark_sources(s, t);
 }
 
 /* One that may count and has a faulty read, or two that disagree, cannot. */
