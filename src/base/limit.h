@@ -51,9 +51,9 @@ enum ins_status ins_limit_room(struct ins_limit *l, uint64_t bytes,
 /* A limit of its own for a part of the work, which ends when `outer` does, or by itself
  * when it is cancelled; outer may be NULL. */
 void ins_limit_within(struct ins_limit *l, struct ins_limit *outer);
-void ins_limit_cancel(struct ins_limit *l);
 /* The same, that ends by itself after so many seconds. */
 void ins_limit_for(struct ins_limit *l, struct ins_limit *outer, double seconds);
+void ins_limit_cancel(struct ins_limit *l);
 /* "time limit reached", for messages. */
 const char *ins_limit_reason(const struct ins_limit *l);
 /* Why work ended that only a limit or memory can end: the limit that was hit, else "out

@@ -502,6 +502,23 @@ static bool look_for_view(struct ins_commit_view *v, const struct ins_script *s,
     return ins_view_search(v, s, forbids, limit);
 }
 
+/* Has it a view that is found in a moment, or by mending?  That soon works out or is
+ * seen not to. */
+static bool look_by_mending(struct ins_commit_view *v, const struct ins_script *s,
+                            enum ins_forbids forbids,
+                            const struct ins_strong_options *o)
+{
+    struct ins_script dated;
+    struct ins_limit moment;
+    ins_limit_for(&moment, o->limit, MOMENT + MOMENT_EACH * s->h->n_txns);
+    if (look_for_view(v, s, forbids, true, &moment))
+        return true;
+    ins_view_release(v);
+    const bool guessed = o->guess && ins_hindsight_date(o->guess, s, &dated, o->limit);
+    return ins_view_by_mending(v, guessed ? &dated : s, forbids,
+                               ins_threads(o->threads), o->limit);
+}
+
 /* The same of many, also with times that are guessed: in ra they are a better start
  * than a long search. */
 static bool look_by_guess(struct ins_commit_view *v, const struct ins_script *s,
@@ -511,18 +528,8 @@ static bool look_by_guess(struct ins_commit_view *v, const struct ins_script *s,
     const bool by_mending =
         forbids == INS_FORBIDS_NON_CAUSAL || forbids == INS_FORBIDS_ONE_RW;
     struct ins_script dated;
-    struct ins_limit moment;
     *v = (struct ins_commit_view){0};
-    ins_limit_for(&moment, o->limit, MOMENT + MOMENT_EACH * s->h->n_txns);
-    if (by_mending && look_for_view(v, s, forbids, true, &moment))
-        return true;
-    ins_view_release(v);
-    /* It soon works out or is seen not to. */
-    if (by_mending &&
-        ins_view_by_mending(
-            v,
-            o->guess && ins_hindsight_date(o->guess, s, &dated, o->limit) ? &dated : s,
-            forbids, ins_threads(o->threads), o->limit))
+    if (by_mending && look_by_mending(v, s, forbids, o))
         return true;
     ins_view_release(v);
     if (soon ? ins_view_soon(v, s, forbids, o->limit)

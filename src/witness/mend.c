@@ -56,7 +56,7 @@ enum {
     TOO_MANY = 10,     /* and one that leaves more of a thousand bad, if afterwards */
     PER_TURN = 100, /* so many are to mend for each turn; fewer by so much as that is */
     HARDLY = 200,   /* one of so many is hardly one */
-    NOT_SURE = 10,  /* nor are fewer than so many, of all */
+    NOT_SURE = 10,  /* and more than so many in all are not hardly one, either */
     SOME = 40,      /* so many reads that miss are not hopeless, */
     HOPELESS = 50,  /* or one of so many */
 };
@@ -706,14 +706,11 @@ static bool mend_serially(struct search *x, uint32_t may_miss)
         ins_sequence_steps(x->s, x->how, x->limit, &x->step) && mend_all(x, UINT32_MAX);
     x->sure = sure;
     x->how = how;
-    const size_t n = x->step.len;
-    for (size_t i = 0; ok && i < n; i++)
-        ins_vec_u32_push(&x->step, 0);
-    for (size_t i = n; ok && !x->step.failed && i-- > 0;) {
-        x->step.at[2 * i + 1] = x->step.at[i] | 1;
-        x->step.at[2 * i] = x->step.at[i];
-    }
-    return ok && !x->step.failed && mend_seams(x, may_miss);
+    struct ins_vec_u32 serial = x->step;
+    x->step = (struct ins_vec_u32){0};
+    ok = ok && ins_script_split(&serial, &x->step);
+    ins_vec_u32_release(&serial);
+    return ok && mend_seams(x, may_miss);
 }
 
 bool ins_mend_search(const struct ins_script *s, struct ins_steps how,

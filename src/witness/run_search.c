@@ -79,13 +79,9 @@ static bool search_serial(const struct ins_script *s, struct ins_steps how,
     struct ins_vec_u32 serial = {0};
     const struct ins_steps alone = {.real_time = how.real_time};
     step->len = 0;
-    if (ins_frontier_search(s, alone, true, limit, &serial))
-        for (size_t i = 0; i < serial.len; i++) {
-            ins_vec_u32_push(step, serial.at[i]);
-            ins_vec_u32_push(step, serial.at[i] | 1);
-        }
-    const bool found =
-        serial.len && !step->failed && ins_script_runs(s, how, step->at, step->len);
+    const bool found = ins_frontier_search(s, alone, true, limit, &serial) &&
+                       serial.len && ins_script_split(&serial, step) &&
+                       ins_script_runs(s, how, step->at, step->len);
     ins_vec_u32_release(&serial);
     return found;
 }

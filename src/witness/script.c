@@ -320,3 +320,13 @@ void ins_timed_sort(struct ins_timed *by, size_t n)
     if (n)
         qsort(by, n, sizeof *by, compare_timed);
 }
+
+bool ins_script_split(const struct ins_vec_u32 *serial, struct ins_vec_u32 *step)
+{
+    step->len = 0;
+    for (size_t i = 0; i < serial->len; i++) {
+        ins_vec_u32_push(step, serial->at[i]);
+        ins_vec_u32_push(step, serial->at[i] | 1);
+    }
+    return !serial->failed && !step->failed;
+}

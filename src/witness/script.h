@@ -8,6 +8,7 @@
 #ifndef INS_SCRIPT_H
 #define INS_SCRIPT_H
 
+#include "base/vec.h"
 #include "history/history.h"
 
 struct ins_access {
@@ -80,5 +81,8 @@ struct ins_steps {
  * witness is believed after this run alone. */
 bool ins_script_runs(const struct ins_script *s, struct ins_steps how,
                      const uint32_t *step, size_t n);
+/* Two steps for each of a sequence in which begin and commit are one.  False when
+ * memory ends it. */
+bool ins_script_split(const struct ins_vec_u32 *serial, struct ins_vec_u32 *step);
 
 #endif

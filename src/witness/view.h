@@ -45,8 +45,8 @@ bool ins_view_beam(struct ins_commit_view *v, const struct ins_script *s,
  * for one. */
 bool ins_view_by_run(struct ins_commit_view *v, const struct ins_script *s,
                      enum ins_forbids forbids, bool quick, struct ins_limit *limit);
-/* The same for cc and psi, out of a run in which transactions are not even concurrent:
- * where reads leave much open. */
+/* The same for cc and psi, out of a run of a stronger level in which a few reads may
+ * miss: where reads leave much open. */
 bool ins_view_by_mending(struct ins_commit_view *v, const struct ins_script *s,
                          enum ins_forbids forbids, unsigned threads,
                          struct ins_limit *limit);

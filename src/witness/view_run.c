@@ -1,4 +1,4 @@
-/* view_run.c - a witness for cc or psi out of a run of si or ser.
+/* view_run.c - a witness for cc or psi out of a run of pc, si or ser.
  *
  * A run of steps in which every read finds its value is more than they ask for,
  * and where reads leave much open it is found sooner than a view. */
